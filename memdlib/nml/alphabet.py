@@ -1,10 +1,10 @@
 """NML of maximum-entropy models on a finite set of levels, exactly.
 
-The model has the moments x, .., x^m on L levels. Whatever sequence of length n is
-sent, its largest likelihood depends on its type alone, the counts of the levels; so the
-complexity is a sum over types. Types whose moments lie on the boundary of what is
-possible have no parameter that attains the supremum: there the counts are the only
-distribution with these moments, and the supremum is their own likelihood.
+The model has the moments x, .., x^m on L levels. The largest likelihood of a sequence
+of length n depends only on its type, the counts of the levels; so the complexity is a
+sum over types. Types whose moments lie on the boundary of what is possible have no
+parameter that attains the supremum: there the relative frequencies are the only
+distribution with these moments, and the supremum is the likelihood that they give.
 """
 
 from math import log
@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
 
-from memdlib._types import Array, ArrayLike, Bools
+from memdlib._types import Array, ArrayLike, Bools, Indices
 from memdlib.densities.moment_problem import (
     NotConvergedError,
     evaluate_dual,
@@ -23,11 +23,13 @@ from memdlib.nml.codelength import Codelength
 from memdlib.nml.level_model import LevelModel, integer_ratios, orthonormal_basis
 from memdlib.validation import check_integer
 
-# Types held at a time, and moment vectors given to the dual in one batch.
-_MAX_TYPES, _BATCH = 2**24, 2**14
+# Types held at a time.
+_MAX_TYPES = 2**24
+# Types fitted at a time.
+_BATCH = 2**14
 # Roundings in units of n log 4n: of an entropy, a log number of types, and their sum.
 _ROUNDINGS = 16
-# Largest doubt about n H, in nats, that a fit may leave.
+# Largest error of n H, in nats, that a fit may leave.
 _TOLERANCE = 1e-9
 # Integers up to here are exact in double precision.
 _EXACT = 2.0**53
@@ -39,17 +41,18 @@ def alphabet_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
     Parameters
     ----------
     n : int
-        Length of the sequences.
+        Length of the sequences, 1 or more.
     levels : array_like of shape (L,)
-        Distinct values, in any order; only their order and relative distances matter.
+        Distinct values, in any order; a shift and a change of unit do not matter.
     n_moments : int
-        m; from L - 1 on the model holds all distributions on the levels.
+        Number m of moments, 1 or more; from L - 1 on the model contains all
+        distributions on the levels.
 
     Returns
     -------
     float
-        Nats, exact to rounding: a sum over types [1]_, of which those with equal
-        moments are merged where the levels are multiples of one unit.
+        In nats, exact to rounding: a sum over types [1]_, where types with equal
+        moments are merged if the levels are multiples of one unit.
 
     Raises
     ------
@@ -69,8 +72,9 @@ def alphabet_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
     1.370147
     """
     levels, n_moments = _check_model(levels, n_moments)
-    types, log_number = _types(check_integer(n, "n"), np.sort(levels), n_moments)
-    return float(logsumexp(log_number - _error(types, np.sort(levels), n_moments)))
+    levels = np.sort(levels)
+    types, log_number = _types(check_integer(n, "n"), levels, n_moments)
+    return float(logsumexp(log_number - _errors(types, levels, n_moments)))
 
 
 def alphabet_codelength(
@@ -85,14 +89,19 @@ def alphabet_codelength(
     levels : array_like of shape (L,)
         Distinct values, each with its count.
     n_moments : int
-        Moments x, .., x^m are the constraints.
+        Number m of moments x, .., x^m, 1 or more.
 
     Returns
     -------
     Codelength
-        ``uncertainty`` is what rounding may do to n H and its sum, plus 1e-9 where
-        models have to be fitted, the doubt about n H that a fit may leave; ``method``
-        is "types".
+        In nats. ``uncertainty`` is the rounding of n H and of the sum, plus 1e-9 where
+        models have to be fitted, the error of n H that a fit may leave; ``method`` is
+        "types".
+
+    Raises
+    ------
+    ValueError, NotConvergedError
+        As for `alphabet_complexity`.
 
     Examples
     --------
@@ -105,13 +114,16 @@ def alphabet_codelength(
     levels, n_moments = _check_model(levels, n_moments)
     counts = check_counts(counts, "counts")
     check_shape(counts, "counts", levels.shape)
-    order = np.argsort(levels)
     n = check_integer(int(counts.sum()), "n")
+    order = np.argsort(levels)
+    errors = _errors(counts[None, order], levels[order], n_moments)
+    uncertainty = np.finfo(np.float64).eps * _ROUNDINGS * n * log(4.0 * n)
+    if n_moments < len(levels) - 1:
+        uncertainty += _TOLERANCE
     return Codelength(
-        error=float(_error(counts[order][None], levels[order], n_moments)[0]),
+        error=float(errors[0]),
         complexity=alphabet_complexity(n, levels, n_moments),
-        uncertainty=np.finfo(np.float64).eps * _ROUNDINGS * n * log(4.0 * n)
-        + (_TOLERANCE if n_moments < len(levels) - 1 else 0.0),
+        uncertainty=uncertainty,
         method="types",
     )
 
@@ -122,8 +134,9 @@ def is_boundary(counts: ArrayLike, n_moments: int) -> Bools:
     Parameters
     ----------
     counts : array_like of shape (..., L)
-        Counts of the levels, levels ascending.
+        Counts of the levels, in increasing order of the levels.
     n_moments : int
+        Number m of moments x, .., x^m.
 
     Returns
     -------
@@ -154,92 +167,141 @@ def is_boundary(counts: ArrayLike, n_moments: int) -> Bools:
     if n_moments >= n_levels - 1:
         return np.ones(occupied.shape[:-1], dtype=bool)
     roots = np.zeros(occupied.shape[:-1], dtype=np.intp)
-    run, from_left = roots.copy(), np.ones(occupied.shape[:-1], dtype=bool)
+    run_length = np.zeros_like(roots)
+    starts_at_left = np.ones(occupied.shape[:-1], dtype=bool)
     for level in range(n_levels):
-        inside = occupied[..., level]
-        # a run that ends here is even already, made even, or leans on the left end
-        roots += np.where(inside | from_left, 0, run % 2)
-        roots += inside
-        run = np.where(inside, run + 1, 0)
-        from_left &= inside
+        is_occupied = occupied[..., level]
+        # a run that ended before this level has an even number of roots, unless it
+        # starts at the left end; one that reaches the right end is never completed
+        roots += np.where(is_occupied | starts_at_left, 0, run_length % 2)
+        roots += is_occupied
+        run_length = np.where(is_occupied, run_length + 1, 0)
+        starts_at_left &= is_occupied
     return roots <= n_moments
 
 
-def _error(types: Array, levels: Array, n_moments: int) -> Array:
-    """Minus the largest log-likelihood of each type, n H of the fitted model."""
-    n, k = types.sum(axis=1), len(levels)
-    error = -xlogy(types, types / n[:, None]).sum(axis=1)
-    inner = np.flatnonzero(~is_boundary(types, n_moments))
-    model = LevelModel(np.full(k, 1.0 / k), levels, n_moments + 1, True, np.arange(k))
-    features = orthonormal_basis(model)[:, 1:]
-    for start in range(0, len(inner), _BATCH):
-        rows = inner[start : start + _BATCH]
-        entropy, doubt = _largest_entropy(
-            features, types[rows] @ features / n[rows, None]
+def _errors(types: Array, levels: Array, n_moments: int) -> Array:
+    """Minus the largest log-likelihood of each type (T, L), n H of the fitted model."""
+    frequencies = types / types.sum(axis=1, keepdims=True)
+    errors = -xlogy(types, frequencies).sum(axis=1)
+    interior = np.flatnonzero(~is_boundary(types, n_moments))
+    features = _orthonormal_features(levels, n_moments)
+    for start in range(0, len(interior), _BATCH):
+        batch = interior[start : start + _BATCH]
+        errors[batch] = _interior_errors(types[batch], features)
+    return np.maximum(errors, 0.0)
+
+
+def _orthonormal_features(levels: Array, n_moments: int) -> Array:
+    """Polynomials (L, m) of degree 1 to m, orthonormal under equal weights."""
+    n_levels = len(levels)
+    model = LevelModel(
+        counts=np.full(n_levels, 1.0 / n_levels),
+        values=levels,
+        dimension=n_moments + 1,
+        intercept=True,
+        order=np.arange(n_levels),
+    )
+    return orthonormal_basis(model)[:, 1:]
+
+
+def _interior_errors(types: Array, features: Array) -> Array:
+    """Minus the log-likelihoods (T,) of interior types (T, L), n H of the models."""
+    n = types.sum(axis=1)
+    entropy, uncertainty = _largest_entropy(features, types @ features / n[:, None])
+    if not (n * uncertainty <= _TOLERANCE).all():
+        worst = uncertainty.argmax()
+        raise NotConvergedError(
+            f"the fit of the type {types[worst].tolist()} leaves "
+            f"{uncertainty[worst]:.1e} nats in doubt; the levels are too uneven for "
+            f"{features.shape[1]} moments"
         )
-        if not (n[rows] * doubt <= _TOLERANCE).all():
-            raise NotConvergedError(
-                f"the fit of the type {types[rows][doubt.argmax()].tolist()} leaves "
-                f"{doubt.max():.1e} nats in doubt; the levels are too uneven for "
-                f"{n_moments} moments"
-            )
-        error[rows] = n[rows] * entropy
-    return np.maximum(error, 0.0)
+    return n * entropy
 
 
 def _largest_entropy(features: Array, mu: Array) -> tuple[Array, Array]:
-    """Largest entropy under each row of moments, and a bound of its error."""
-    # The dual's value is an upper bound. One more Newton step in the probabilities,
-    # p (1 + t) with t linear in phi, meets the moments exactly; its entropy is a lower
-    # bound, and KL(p (1 + t) || p) <= E t^2 is the distance of the two.
+    """Largest entropy (T,) under each row of moments (T, m), and a bound of its error.
+
+    The dual's value is an upper bound. One more Newton step in the probabilities,
+    p (1 + t) with t linear in phi, meets the moments exactly; its entropy is a lower
+    bound, and KL(p (1 + t) || p) <= E t^2 is the distance between the two.
+    """
     log_weights = np.zeros(len(features))
-    found = solve_dual(features, log_weights, mu)
-    upper, mean, _ = evaluate_dual(features, log_weights, mu, found.natural)
-    missing = mu - mean
-    step = np.linalg.solve(found.covariance, missing[..., None])[..., 0]
+    dual = solve_dual(features, log_weights, mu)
+    upper, mean, _ = evaluate_dual(features, log_weights, mu, dual.natural)
+    residual = mu - mean
+    step = np.linalg.solve(dual.covariance, residual[..., None])[..., 0]
     t = step @ features.T - (step * mean).sum(axis=1, keepdims=True)
-    doubt = np.where(t.min(axis=1) >= -1.0, (step * missing).sum(axis=1), np.inf)
-    return upper, doubt
+    is_distribution = t.min(axis=1) >= -1.0
+    gap = (step * residual).sum(axis=1)
+    return upper, np.where(is_distribution, gap, np.inf)
 
 
 def _types(n: int, levels: Array, n_moments: int) -> tuple[Array, Array]:
-    """Types, one for each moment vector, and log numbers of sequences that have it."""
-    units = integer_ratios(tuple((levels - levels[0]).tolist()))
-    if units is None or n * float(units[-1]) ** n_moments >= _EXACT:
-        units = None
-    types, log_number = np.zeros((1, 0)), np.zeros(1)
+    """One type for each moment vector (T, L), and log numbers of sequences (T,).
+
+    Built up level by level; partial types with equal moments are merged, where the
+    moments are exact integers.
+    """
+    powers = _integer_powers(n, levels, n_moments)
+    types = np.zeros((1, 0))
+    log_number = np.zeros(1)
     for level in range(len(levels)):
-        left = n - types.sum(axis=1).astype(np.intp)
-        last = level == len(levels) - 1
-        copies = np.ones_like(left) if last else left + 1
-        size = int(copies.sum())
-        if size > _MAX_TYPES:
-            raise ValueError(
-                f"n={n} on {len(levels)} levels has {size} partial types after level "
-                f"{level + 1}, too many to sum over exactly"
-            )
-        rows = np.repeat(np.arange(len(left)), copies)
-        first = np.cumsum(copies) - copies
-        new = left if last else np.arange(size) - first[rows]
-        types = np.column_stack([types[rows], new])
-        log_number = log_number[rows] - gammaln(new + 1.0)
-        if units is not None and level > n_moments:
-            powers = units[: level + 1, None] ** np.arange(n_moments + 1.0)
-            types, log_number = _merge(types, types @ powers, log_number)
+        remaining = n - types.sum(axis=1).astype(np.intp)
+        if level < len(levels) - 1:
+            size = int((remaining + 1).sum())
+            if size > _MAX_TYPES:
+                raise ValueError(
+                    f"n={n} on {len(levels)} levels has {size} partial types after "
+                    f"level {level + 1}, too many to sum over exactly"
+                )
+            parent, count = _extensions(remaining)
+            types = types[parent]
+            log_number = log_number[parent]
+        else:
+            count = remaining
+        types = np.column_stack([types, count])
+        log_number = log_number - gammaln(count + 1.0)
+        if powers is not None and level > n_moments:
+            moments = types @ powers[: level + 1]
+            types, log_number = _merge(types, moments, log_number)
     return types, log_number + gammaln(n + 1.0)
 
 
-def _merge(types: Array, keys: Array, log_number: Array) -> tuple[Array, Array]:
-    """One type for each distinct key, with the numbers of sequences added up."""
-    order = np.lexsort(keys.T)
-    keys = keys[order]
-    new = np.concatenate([[True], (keys[1:] != keys[:-1]).any(axis=1)])
-    starts = np.flatnonzero(new)
+def _extensions(remaining: Indices) -> tuple[Indices, Indices]:
+    """Extend each partial type by 0, 1, .., up to all remaining samples at a level.
+
+    Returns the index of the partial type, and the samples, for each of its extensions.
+    """
+    n_extensions = remaining + 1
+    parent = np.repeat(np.arange(len(remaining)), n_extensions)
+    first_extension = np.cumsum(n_extensions) - n_extensions
+    count = np.arange(len(parent)) - first_extension[parent]
+    return parent, count
+
+
+def _integer_powers(n: int, levels: Array, n_moments: int) -> Array | None:
+    """Powers 0 to m of integers in the ratios of the levels (L, m + 1), as floats.
+
+    None if there are no such integers, or if the sum of n powers is not exact.
+    """
+    integers = integer_ratios(tuple((levels - levels[0]).tolist()))
+    if integers is None or n * float(integers[-1]) ** n_moments >= _EXACT:
+        return None
+    return integers[:, None] ** np.arange(n_moments + 1.0)
+
+
+def _merge(types: Array, moments: Array, log_number: Array) -> tuple[Array, Array]:
+    """One type for each distinct row of moments, with its number of sequences."""
+    order = np.lexsort(moments.T)
+    moments = moments[order]
+    is_new = np.concatenate([[True], (moments[1:] != moments[:-1]).any(axis=1)])
+    starts = np.flatnonzero(is_new)
     return types[order][starts], np.logaddexp.reduceat(log_number[order], starts)
 
 
 def _check_model(levels: ArrayLike, n_moments: int) -> tuple[Array, int]:
-    """Levels, and no more moments than make a difference."""
+    """Check levels and number of moments; more than L - 1 moments are L - 1."""
     levels = check_finite(levels, "levels")
     if len(levels) < 2 or len(np.unique(levels)) < len(levels):
         raise ValueError(

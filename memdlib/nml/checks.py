@@ -11,10 +11,10 @@ from memdlib.validation import check_integer
 Range = tuple[float, float]
 
 # Integers up to here are exact in double precision, and so are sums of them.
-_MOST = 2.0**52
+_MOST_SAMPLES = 2.0**52
 
 
-def _refuse(bad: Array, name: str, remedy: str) -> None:
+def _check_none(bad: Array, name: str, remedy: str) -> None:
     """Raise, naming the first of the bad values, if there are any."""
     if bad.size:
         raise ValueError(f"{name} holds {bad[0]}; {remedy}")
@@ -27,24 +27,25 @@ def check_shape(values: Array, name: str, shape: tuple[int, ...]) -> None:
 
 
 def check_finite(values: ArrayLike, name: str, n_dims: tuple[int, ...] = (1,)) -> Array:
-    """Return finite real numbers as an array of one of these numbers of dimensions."""
-    found = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
-    if found.ndim not in n_dims:
-        raise ValueError(f"{name} has shape {found.shape}; give {n_dims[0]} dimension")
-    return found
+    """Return finite real numbers as floats; ``n_dims`` are the dimensions allowed."""
+    values = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
+    if values.ndim not in n_dims:
+        raise ValueError(f"{name} has shape {values.shape}; give {n_dims[0]} dimension")
+    return values
 
 
 def check_counts(counts: ArrayLike, name: str, n_dims: tuple[int, ...] = (1,)) -> Array:
     """Return numbers of samples as floats."""
-    found = check_finite(counts, name, n_dims)
-    bad = found[(found < 0) | (found != np.rint(found))]
-    _refuse(bad, name, "give nonnegative integers")
-    largest = found.sum(axis=-1).max()
-    if largest > _MOST:
+    counts = check_finite(counts, name, n_dims)
+    is_count = (counts >= 0) & (counts == np.rint(counts))
+    _check_none(counts[~is_count], name, "give nonnegative integers")
+    largest = counts.sum(axis=-1).max()
+    if largest > _MOST_SAMPLES:
         raise ValueError(
-            f"{name} sums to {largest:.3g}; counts are exact up to {_MOST:.3g} samples"
+            f"{name} sums to {largest:.3g}; counts are exact up to "
+            f"{_MOST_SAMPLES:.3g} samples"
         )
-    return found
+    return counts
 
 
 def check_levels(
@@ -53,7 +54,10 @@ def check_levels(
     level_values: ArrayLike | None,
     intercept: bool,
 ) -> tuple[NDArray[np.int64], Array]:
-    """Return the counts of a model's levels as integers, and their values, or 1..L."""
+    """Check the arguments of a model; return its level counts and level values.
+
+    The counts, of shape (L,) or (G, L), are integers; values (L,) default to 1..L.
+    """
     counts = check_counts(level_counts, "level_counts", (1, 2)).astype(np.int64)
     check_integer(n_moments, "n_moments")
     check_scalar(intercept, "intercept", (bool, np.bool_))
@@ -65,41 +69,50 @@ def check_levels(
     values = check_finite(level_values, "level_values")
     check_shape(values, "level_values", (n_levels,))
     unique, times = np.unique(values, return_counts=True)
-    _refuse(unique[times > 1], "level_values", "a value may stand once only: join them")
+    repeated = unique[times > 1]
+    _check_none(repeated, "level_values", "a value may occur only once: join them")
     return counts, values
 
 
 def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
-    """Return labels 1, one number a level, between 0 and the counts, as floats."""
-    found = check_counts(ones, "ones", (1, 2))
-    check_shape(found, "ones", counts.shape)
-    _refuse(found[found > counts], "ones", "give no more than level_counts")
-    return found
+    """Return the numbers of labels 1 at each level, of the shape of counts, as floats.
+
+    They are integers between 0 and the counts.
+    """
+    ones = check_counts(ones, "ones", (1, 2))
+    check_shape(ones, "ones", counts.shape)
+    _check_none(ones[ones > counts], "ones", "give no more than level_counts")
+    return ones
 
 
 def check_binary_labels(labels: ArrayLike, n_samples: int) -> Array:
-    """Return labels 0 and 1, one a sample, as floats."""
-    found = check_finite(labels, "labels")
-    check_shape(found, "labels", (n_samples,))
-    _refuse(found[(found != 0) & (found != 1)], "labels", "map the classes to 0 and 1")
-    return found
+    """Return one label 0 or 1 per sample, as floats."""
+    labels = check_finite(labels, "labels")
+    check_shape(labels, "labels", (n_samples,))
+    is_binary = (labels == 0) | (labels == 1)
+    _check_none(labels[~is_binary], "labels", "map the classes to 0 and 1")
+    return labels
 
 
 def check_range(
-    ends: Range | None,
+    bounds: Range | None,
     name: str,
     why: str,
     lowest: float = -1e100,
     highest: float = 1e100,
 ) -> Range:
-    """Return both ends, ascending and inside; a missing end is refused, and why."""
+    """Return both bounds; lowest < low < high < highest, or high = highest = inf.
+
+    Where they are missing, the message says ``why`` they are needed.
+    """
     try:
-        low, high = map(float, ends)
+        low, high = map(float, bounds)
     except (TypeError, ValueError):
         low = high = math.nan
-    if not (lowest < low < high and (high < highest or highest == math.inf)):
+    is_below = high < highest or highest == math.inf
+    if not (lowest < low < high and is_below):
         raise ValueError(
-            f"{name}={ends!r} must be two numbers, {lowest:g} < low < high < "
+            f"{name}={bounds!r} must be two numbers, {lowest:g} < low < high < "
             f"{highest:g}; without these bounds log C is infinite, because {why}"
         )
     return low, high

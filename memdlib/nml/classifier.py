@@ -1,4 +1,4 @@
-"""Maximum-entropy classifier whose features each use the moments that NML chose."""
+"""Maximum-entropy classifier that uses, for each feature, the moments chosen by NML."""
 
 from collections.abc import Iterable
 from typing import Self
@@ -11,7 +11,7 @@ from memdlib._types import Array, ArrayLike, Indices, NDArray
 from memdlib.estimator import BayesClassifier
 from memdlib.nml.boundary import on_boundary
 from memdlib.nml.fits import max_log_likelihoods
-from memdlib.nml.level_model import level_model, orthonormal_basis
+from memdlib.nml.level_model import LevelModel, level_model, orthonormal_basis
 from memdlib.nml.selector import CODE_CONSTRAINTS, NMLFeatureSelector
 from memdlib.validation import (
     NONNEGATIVE,
@@ -23,37 +23,40 @@ from memdlib.validation import (
 
 
 class NMLClassifier(BayesClassifier):
-    """Two-class rule that combines one conditional model for each of the best features.
+    """Two-class classifier that combines one conditional model per selected feature.
 
     Features are cut into levels, ranked by NML code length and fitted with the number
-    of moments that makes it least. Given independence within the classes their
-    posteriors P(1 | x_j) combine to log-odds
+    of moments that minimises it. Assuming independence within the classes, their
+    posteriors P(1 | x_j) combine to the log-odds
 
         logit pi + sum_j (logit P(1 | x_j) - logit pi),
 
-    with pi the share of class 1: every feature brings the prior, which counts once.
+    with pi the proportion of class 1: every posterior includes the prior, which must
+    count only once.
 
     Parameters
     ----------
     n_features : int, float in (0, 1] or None, default=None
-        How many of the ranked features to use: a number, a share of them, or all.
+        How many of the ranked features to use: a number, a fraction of them, or all.
     n_moments, n_bins, strategy, intercept, criterion
         As for :class:`memdlib.nml.NMLFeatureSelector`, which ranks the features.
     smoothing : float, default=1.0
-        Weight, in instances, of the class shares that are added to each level before
-        the final fit. Without it a feature that separates the classes would have
-        infinite log-odds. Code lengths are those of the data without it.
+        Weight, in instances, of the class proportions that are added to each level
+        before the final fit. Without smoothing, a feature that separates the classes
+        would have infinite log-odds. Code lengths are those of the data without
+        smoothing.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
     class_prior_ : ndarray of shape (2,)
-        Shares of the training rows.
+        Proportions of the training rows.
     selector_ : NMLFeatureSelector
-        With the code lengths; see there.
+        The fitted selector, which holds the code lengths.
     order_ : ndarray of shape (d,)
         Feature indices, the shortest code first.
     best_n_moments_ : ndarray of shape (d,)
+        Number of moments of each feature.
     evidence_ : ndarray of shape (d, L)
         What each level of each feature adds to the log-odds of the second class. A
         level without training rows adds nothing.
@@ -121,26 +124,30 @@ class NMLClassifier(BayesClassifier):
         """
         X, codes, _, self.classes_ = labelled_data(self, X, y, None)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
-        shared = NMLFeatureSelector().get_params().keys() & self.get_params().keys()
         self.selector_ = NMLFeatureSelector(
-            **{name: getattr(self, name) for name in shared}
+            n_moments=self.n_moments,
+            n_features=self.n_features,
+            n_bins=self.n_bins,
+            strategy=self.strategy,
+            intercept=self.intercept,
+            criterion=self.criterion,
         ).fit(X, codes)
         self.order_ = self.selector_.order_
         self.best_n_moments_ = self.selector_.best_n_moments_
         self.class_prior_ = np.bincount(codes) / len(codes)
-        self.evidence_ = _level_evidence(
+        self.evidence_ = _level_log_odds(
             self.selector_, self.class_prior_[1], self.smoothing
         )
         return self
 
     def accuracy_curve(self, X: ArrayLike, y: ArrayLike) -> tuple[Indices, Array]:
-        """Accuracy with the top S features, for every S, from one pass over X.
+        """Accuracy with the top S features for every S, from one pass over X.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
-            Labels; one that the fit has not seen counts as an error.
+            Labels; one not seen during fit counts as an error.
 
         Returns
         -------
@@ -172,26 +179,37 @@ class NMLClassifier(BayesClassifier):
         return self.evidence_[used, levels]
 
 
-def _level_evidence(selector, prior, smoothing) -> Array:
-    """Posterior log-odds of each level of each feature, less the prior log-odds."""
-    counts, ones = selector.level_counts_, selector.level_ones_
+def _level_log_odds(
+    selector: NMLFeatureSelector, prior: float, smoothing: float
+) -> Array:
+    """Posterior log-odds (d, L) of the levels of all features, less the prior's."""
+    counts = selector.level_counts_
+    ones = selector.level_ones_
     prior_logit = np.log(prior / (1.0 - prior))
     values = np.arange(1.0, counts.shape[1] + 1)
-    found = np.zeros(counts.shape)
-    kind = np.column_stack([counts > 0, selector.best_n_moments_])
-    distinct, which = np.unique(kind, axis=0, return_inverse=True)
-    for i, (*occupied, m) in enumerate(distinct):
-        here = np.flatnonzero(which == i)
-        model = level_model(np.array(occupied), values, int(m), selector.intercept)
-        n = counts[np.ix_(here, model.order)].T + smoothing
-        k = ones[np.ix_(here, model.order)].T + smoothing * prior
-        pure = ((k <= 0) | (k >= n)).any(axis=0)
-        if (pure & on_boundary(model, k, n)).any():
-            raise ValueError(
-                "smoothing=0 gives a feature that separates the classes infinite "
-                "log-odds; give a positive number"
-            )
-        basis = orthonormal_basis(model)
-        logits = basis @ max_log_likelihoods(model, basis, n, k)[1]
-        found[np.ix_(here, model.order)] = logits.T - prior_logit
-    return found
+    log_odds = np.zeros(counts.shape)
+    # features with the same occupied levels and number of moments have the same model
+    kinds = np.column_stack([counts > 0, selector.best_n_moments_])
+    distinct, kind_of_feature = np.unique(kinds, axis=0, return_inverse=True)
+    for i, kind in enumerate(distinct):
+        features = np.flatnonzero(kind_of_feature == i)
+        model = level_model(kind[:-1], values, int(kind[-1]), selector.intercept)
+        cells = np.ix_(features, model.order)
+        smoothed_counts = counts[cells].T + smoothing
+        smoothed_ones = ones[cells].T + smoothing * prior
+        logits = _posterior_logits(model, smoothed_counts, smoothed_ones)
+        log_odds[cells] = logits.T - prior_logit
+    return log_odds
+
+
+def _posterior_logits(model: LevelModel, counts: Array, ones: Array) -> Array:
+    """Logits (L, B) that maximise the likelihood; raise if they are infinite."""
+    has_pure_level = ((ones <= 0) | (ones >= counts)).any(axis=0)
+    if (has_pure_level & on_boundary(model, ones, counts)).any():
+        raise ValueError(
+            "smoothing=0 gives a feature that separates the classes infinite "
+            "log-odds; give a positive number"
+        )
+    basis = orthonormal_basis(model)
+    _, coefficients, _ = max_log_likelihoods(model, basis, counts, ones)
+    return basis @ coefficients

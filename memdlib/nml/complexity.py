@@ -5,17 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from memdlib._types import Array, NDArray
 from memdlib.nml.boundary import complexity_bounds, within_bounds
+from memdlib.nml.codelength import ComplexityEstimate
 from memdlib.nml.draws import draw_complexity
 from memdlib.nml.level_model import LevelModel, UncertifiedError
 from memdlib.nml.sums import exact_complexity, exact_method
 
 METHODS = ("auto", "exact", "monte-carlo")
-# Suprema that an exact sum may need, some seconds, or at any price, some hours; draws.
-_MOST_TERMS, _MOST, N_DRAWS = 2**22, 2**35, 2**16
-# Of a model of one of many features: a tenth of a second.
-OF_MANY = {"most_terms": 2**19, "n_draws": 2**13}
+# Fits that an exact sum may need: some seconds' worth for "auto", hours for "exact".
+_MOST_TERMS = 2**22
+_MOST_EXACT_TERMS = 2**35
+N_DRAWS = 2**16
+# What the model of one of many features may cost: about a tenth of a second.
+FEATURE_LIMITS = {"most_terms": 2**19, "n_draws": 2**13}
 
 
 def complexities(
@@ -24,21 +26,41 @@ def complexities(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     most_terms: int = _MOST_TERMS,
-) -> tuple[Array, Array, NDArray[np.str_]]:
-    """Log complexity of each model in nats, its uncertainty, and how it was found."""
-    # exact sums are found once, however many draws others take
-    most = {"exact": _MOST, "auto": most_terms, "monte-carlo": 0}[method]
-    draws = ((0, 0) if exact_method(m)[1] <= most else (n_draws, seed) for m in models)
-    found = [solve(_key(m), method, *how) for m, how in zip(models, draws, strict=True)]
-    return tuple(np.array(part) for part in zip(*found, strict=True))
+) -> ComplexityEstimate:
+    """Log complexities of G models, in nats: an estimate whose fields have shape (G,).
+
+    ``most_terms`` limits the exact sums of "auto".
+    """
+    limits = {"exact": _MOST_EXACT_TERMS, "auto": most_terms, "monte-carlo": 0}
+    results = []
+    for model in models:
+        _, n_terms = exact_method(model)
+        # the key of an exact sum has no draws, so that it is computed only once
+        draws = (0, 0) if n_terms <= limits[method] else (n_draws, seed)
+        results.append(solve(_cache_key(model), method, *draws))
+    complexity, uncertainty, methods = zip(*results, strict=True)
+    return ComplexityEstimate(
+        complexity=np.array(complexity),
+        uncertainty=np.array(uncertainty),
+        method=np.array(methods),
+    )
 
 
 @lru_cache(maxsize=2**16)
-def solve(key, method, n_draws, seed) -> tuple[float, float, str]:
-    """An exact sum, or so many draws; every number is between its bounds."""
-    counts, values = np.array(key[0]), np.array(key[1])
-    model = LevelModel(counts, values, *key[2:], np.arange(len(counts)))
-    way, n_terms = exact_method(model)
+def solve(key: tuple[Any, ...], method: str, n_draws: int, seed: int):
+    """Log complexity, its uncertainty and the method used, for a model's cache key.
+
+    It is an exact sum if ``n_draws`` is 0; every number lies between its bounds.
+    """
+    counts, values, dimension, intercept = key
+    model = LevelModel(
+        counts=np.array(counts),
+        values=np.array(values),
+        dimension=dimension,
+        intercept=intercept,
+        order=np.arange(len(counts)),
+    )
+    used_method, n_terms = exact_method(model)
     sizes = [int(n) for n in counts]
     if method == "exact" and n_draws:
         raise ValueError(
@@ -47,13 +69,13 @@ def solve(key, method, n_draws, seed) -> tuple[float, float, str]:
         )
     try:
         if n_draws:
-            value, uncertainty = draw_complexity(model, n_draws, seed)
-            way = "monte-carlo"
+            used_method = "monte-carlo"
+            complexity, uncertainty = draw_complexity(model, n_draws, seed)
         else:
-            value, uncertainty = exact_complexity(model, way)
-        if not within_bounds(model, value):
+            complexity, uncertainty = exact_complexity(model, used_method)
+        if not within_bounds(model, complexity):
             raise UncertifiedError(
-                f"{value:.6g} is not between the proved bounds "
+                f"{complexity:.6g} is not between the proved bounds "
                 f"{complexity_bounds(model)} for levels of {sizes} samples; use "
                 'method="auto"'
             )
@@ -62,14 +84,14 @@ def solve(key, method, n_draws, seed) -> tuple[float, float, str]:
             raise
         lower, upper = complexity_bounds(model)
         return 0.5 * (lower + upper), 0.5 * (upper - lower), "bounds"
-    return value, uncertainty, way
+    return complexity, uncertainty, used_method
 
 
-def _key(model: LevelModel) -> tuple[Any, ...]:
-    """What the complexity depends on, one of both directions where they are alike."""
-    counts, values = tuple(model.counts.tolist()), tuple(model.values.tolist())
+def _cache_key(model: LevelModel) -> tuple[Any, ...]:
+    """What the complexity depends on; equal for mirror images on symmetric levels."""
+    counts = tuple(model.counts.tolist())
+    values = tuple(model.values.tolist())
     centre = values[0] + values[-1] if model.intercept else 0.0
-    mirrored = tuple(centre - v for v in reversed(values))
-    if mirrored == values:
+    if values == tuple(centre - value for value in reversed(values)):
         counts = min(counts, counts[::-1])
     return counts, values, model.dimension, model.intercept

@@ -1,9 +1,9 @@
-"""NML code lengths of binary labels given the level of a feature, or of each of many.
+"""NML code lengths of binary labels, given the level of one feature or of each of many.
 
 Sender and receiver know the levels; the labels are coded by the conditional model
-P(1 | x) = logistic(sum_k lambda_k x^k), k = 1..m. Error is the maximised code length,
-complexity the logarithm of the sum of all maximised likelihoods; both are in nats. Of
-many quantised features, such as genes, both are found together.
+P(1 | x) = logistic(sum_k lambda_k x^k), k = 1..m. The error is minus the maximised
+log-likelihood, the complexity the logarithm of the sum of all maximised likelihoods;
+both are in nats. Many quantised features, such as genes, are treated together.
 """
 
 import math
@@ -22,13 +22,13 @@ from memdlib.nml.checks import (
     check_ones,
 )
 from memdlib.nml.codelength import Codelength, ComplexityEstimate
-from memdlib.nml.complexity import METHODS, N_DRAWS, OF_MANY, complexities
+from memdlib.nml.complexity import FEATURE_LIMITS, METHODS, N_DRAWS, complexities
 from memdlib.nml.fits import max_log_likelihoods
-from memdlib.nml.level_model import level_model, orthonormal_basis
+from memdlib.nml.level_model import LevelModel, level_model, orthonormal_basis
 from memdlib.validation import check_choice, check_integer
 
-# Uncertainty, in nats, that is worth a warning where only the number is returned.
-_DOUBTFUL = 0.1
+# Uncertainty, in nats, that is worth a warning where only the complexity is returned.
+_WARNED_UNCERTAINTY = 0.1
 
 
 def conditional_complexity(
@@ -43,8 +43,8 @@ def conditional_complexity(
     Parameters
     ----------
     level_counts : array_like of shape (L,) or (G, L)
-        Samples at each level, for one feature or for G of them. Equal rows are worked
-        out once, and results are kept for later calls.
+        Number of samples at each level, for one feature or for G of them. Equal rows
+        are computed once, and results are cached for later calls.
     n_moments : int
         Number m of moments x, .., x^m, 1 or more.
     level_values : array_like of shape (L,), default=None
@@ -52,20 +52,21 @@ def conditional_complexity(
     intercept : bool, default=False
         Whether the logit has a constant term as well.
     method : {"auto", "exact", "monte-carlo"}, default="auto"
-        "auto": an exact sum of up to four million terms, else random draws; "exact": a
-        sum at the price of hours; "monte-carlo": draws. The error bar is what
-        `conditional_complexity_estimate` also returns.
+        "auto": an exact sum of up to four million terms, random draws otherwise;
+        "exact": an exact sum even if it takes hours; "monte-carlo": random draws. The
+        error bar is also returned by `conditional_complexity_estimate`.
 
     Returns
     -------
     float or ndarray of shape (G,)
-        Nats.
+        In nats.
 
     Raises
     ------
     ValueError
-        If an argument is out of range, level values are equal or so uneven that a logit
-        may be 10^12 times another, or the method finds no number in proved bounds.
+        If an argument is out of range, if level values are equal or so uneven that a
+        logit may be 10^12 times another, or if the method finds no number within the
+        proved bounds.
 
     Warns
     -----
@@ -74,27 +75,27 @@ def conditional_complexity(
 
     Notes
     -----
-    Without intercept, a level of value 0 has P = 1/2 whatever the parameters: it leaves
-    the complexity as it is, and adds log 2 for each sample to the error. Empty levels
-    do not count. The model is saturated as soon as it has as many parameters as other
-    levels are left; from there on, more moments change nothing.
+    Without intercept, a level of value 0 has P = 1/2 whatever the parameters: it does
+    not change the complexity, and adds log 2 per sample to the error. Empty levels are
+    ignored. The model is saturated once it has as many parameters as there are levels
+    left; from then on, further moments change nothing.
 
     Examples
     --------
     >>> [round(conditional_complexity([8, 8, 8, 7, 7], m), 6) for m in (1, 5, 6)]
     [2.240172, 7.118876, 7.118876]
     """
-    found = conditional_complexity_estimate(
+    estimate = conditional_complexity_estimate(
         level_counts, n_moments, level_values, intercept, method
     )
-    doubt = np.max(found.uncertainty)
-    if method == "auto" and doubt > _DOUBTFUL:
+    uncertainty = np.max(estimate.uncertainty)
+    if method == "auto" and uncertainty > _WARNED_UNCERTAINTY:
         warnings.warn(
-            f"a complexity may be off by {doubt:.2g} nats; "
+            f"a complexity may be off by {uncertainty:.2g} nats; "
             "conditional_complexity_estimate tells which and how it was found",
             stacklevel=2,
         )
-    return found.complexity
+    return estimate.complexity
 
 
 def conditional_complexity_estimate(
@@ -113,22 +114,27 @@ def conditional_complexity_estimate(
     level_counts, n_moments, level_values, intercept, method
         As for `conditional_complexity`.
     n_draws : int, default=65536
-        Draws for each model that needs some.
+        Number of draws for each model that needs them.
     seed : int, default=0
         Seed of the draws.
 
     Returns
     -------
     ComplexityEstimate
-        Of floats and a string, or of arrays (G,). Every complexity lies between two
-        proved bounds.
+        Two floats and a string for one feature, arrays of shape (G,) for G of them.
+        Every complexity lies between two proved bounds.
+
+    Raises
+    ------
+    ValueError
+        As for `conditional_complexity`.
 
     Notes
     -----
     An exact sum is "saturated", in closed form; a "table" over the sufficient
     statistics; or an "enumeration" of all label counts. Where it has too many terms,
-    "auto" draws, without bias and with a standard error; and where too few draws carry
-    the mean, it returns the middle between the bounds, with half their distance.
+    "auto" draws at random, without bias and with a standard error; where too few draws
+    determine the mean, it returns the midpoint of the bounds, with half their distance.
 
     Examples
     --------
@@ -137,17 +143,16 @@ def conditional_complexity_estimate(
     ('monte-carlo', True)
     """
     counts, values = check_levels(level_counts, n_moments, level_values, intercept)
-    rows, which = np.unique(np.atleast_2d(counts), axis=0, return_inverse=True)
-    found = complexities(
+    rows, row_of_model = np.unique(np.atleast_2d(counts), axis=0, return_inverse=True)
+    estimate = complexities(
         [level_model(row, values, n_moments, intercept) for row in rows],
         check_choice(method, "method", METHODS),
         check_integer(n_draws, "n_draws"),
         seed,
     )
-    found = (part[which.ravel()] for part in found)
     if counts.ndim == 1:
-        found = (part.item() for part in found)
-    return ComplexityEstimate(*found)
+        return ComplexityEstimate(*(field.item() for field in estimate))
+    return ComplexityEstimate(*(field[row_of_model.ravel()] for field in estimate))
 
 
 def conditional_error(
@@ -157,22 +162,26 @@ def conditional_error(
     level_values: ArrayLike | None = None,
     intercept: bool = False,
 ) -> float | Array:
-    """Maximised code length of labels, minus the supremum of their log-likelihood.
+    """Code length of labels at the maximum: minus the supremum of their log-likelihood.
 
     Parameters
     ----------
     level_counts : array_like of shape (L,) or (G, L)
-        Samples at each level, for one feature or for G of them.
+        Number of samples at each level, for one feature or for G of them.
     ones : array_like of the shape of ``level_counts``
-        Labels 1 among them.
+        Number of labels 1 among them.
     n_moments, level_values, intercept
         As for `conditional_complexity`.
 
     Returns
     -------
     float or ndarray of shape (G,)
-        Nats; 0.0 for labels that the levels separate. Each maximum is certified, or
-        ValueError raised.
+        In nats; 0.0 for labels that the levels separate.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or if a maximum cannot be certified.
 
     Examples
     --------
@@ -181,28 +190,37 @@ def conditional_error(
     >>> conditional_error([20, 10, 8], [0, 0, 8], 2)
     0.0
     """
-    given, values = check_levels(level_counts, n_moments, level_values, intercept)
-    all_ones, counts = np.atleast_2d(check_ones(ones, given)).T, np.atleast_2d(given).T
-    found = np.zeros(counts.shape[1])
+    counts, values = check_levels(level_counts, n_moments, level_values, intercept)
+    ones = np.atleast_2d(check_ones(ones, counts))
+    n_dims = counts.ndim
+    counts = np.atleast_2d(counts)
+    errors = np.empty(len(counts))
     # features with the same occupied levels share a basis, and are solved together
-    occupied, which = np.unique(counts > 0, axis=1, return_inverse=True)
-    for pattern, column in enumerate(occupied.T):
-        here = np.flatnonzero(which == pattern)
-        model = level_model(column.astype(np.int64), values, n_moments, intercept)
-        n = counts[np.ix_(model.order, here)].astype(np.float64)
-        k = all_ones[np.ix_(model.order, here)]
-        fixed = counts[:, here].sum(axis=0) - n.sum(axis=0)
-        reached = saturated_log_likelihood(n, k)
-        inside = np.flatnonzero(~on_boundary(model, k, n))
-        if inside.size:
-            n, k = n[:, inside], k[:, inside]
-            reached[inside] = max_log_likelihoods(
-                model, orthonormal_basis(model), n, k
-            )[0]
-        found[here] = fixed * math.log(2.0) - reached
+    patterns, pattern_of_feature = np.unique(counts > 0, axis=0, return_inverse=True)
+    for i, pattern in enumerate(patterns):
+        features = np.flatnonzero(pattern_of_feature == i)
+        model = level_model(pattern.astype(np.int64), values, n_moments, intercept)
+        cells = np.ix_(features, model.order)
+        active_counts = counts[cells].T.astype(np.float64)
+        n_fixed = counts[features].sum(axis=1) - active_counts.sum(axis=0)
+        value = _max_log_likelihoods(model, active_counts, ones[cells].T)
+        # samples at value 0 have P = 1/2 without an intercept
+        errors[features] = n_fixed * math.log(2.0) - value
     # neither below zero by rounding, nor -0.0
-    found = np.maximum(found, 0.0) + 0.0
-    return found if given.ndim == 2 else float(found[0])
+    errors = np.maximum(errors, 0.0) + 0.0
+    return errors if n_dims == 2 else float(errors[0])
+
+
+def _max_log_likelihoods(model: LevelModel, counts: Array, ones: Array) -> Array:
+    """Suprema (B,) for label counts (L, B), on the boundary or not."""
+    value = saturated_log_likelihood(counts, ones)
+    interior = np.flatnonzero(~on_boundary(model, ones, counts))
+    if interior.size:
+        basis = orthonormal_basis(model)
+        value[interior], _, _ = max_log_likelihoods(
+            model, basis, counts[:, interior], ones[:, interior]
+        )
+    return value
 
 
 def conditional_codelength(
@@ -222,6 +240,12 @@ def conditional_codelength(
     Returns
     -------
     Codelength
+        In nats.
+
+    Raises
+    ------
+    ValueError
+        As for `conditional_complexity`.
 
     Examples
     --------
@@ -233,22 +257,26 @@ def conditional_codelength(
     x = check_finite(x, "x")
     y = check_binary_labels(labels, len(x))
     values, level = np.unique(x, return_inverse=True)
-    counts, ones = np.bincount(level), np.bincount(level, weights=y)
+    counts = np.bincount(level)
+    ones = np.bincount(level, weights=y)
+    estimate = conditional_complexity_estimate(counts, n_moments, values, intercept)
     return Codelength(
-        conditional_error(counts, ones, n_moments, values, intercept),
-        *conditional_complexity_estimate(counts, n_moments, values, intercept),
+        error=conditional_error(counts, ones, n_moments, values, intercept),
+        complexity=estimate.complexity,
+        uncertainty=estimate.uncertainty,
+        method=estimate.method,
     )
 
 
 def count_levels(
     levels: ArrayLike, labels: ArrayLike, n_levels: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count samples and labels 1 at each level of each feature.
+    """Count the samples and the labels 1 at each level of each feature.
 
     Parameters
     ----------
     levels : array_like of shape (n, d)
-        Index of the level of each sample in each feature, from 0 on.
+        Index of the level of each sample in each feature, starting at 0.
     labels : array_like of shape (n,)
         0 and 1, or False and True.
     n_levels : int, default=None
@@ -256,8 +284,15 @@ def count_levels(
 
     Returns
     -------
-    counts, ones : ndarray of shape (d, L)
-        The second are those with label 1.
+    counts : ndarray of shape (d, L)
+        Number of samples.
+    ones : ndarray of shape (d, L)
+        Number of samples with label 1.
+
+    Raises
+    ------
+    ValueError
+        If levels are not integers from 0 to L - 1, or labels not 0 and 1.
 
     Examples
     --------
@@ -275,10 +310,9 @@ def count_levels(
             f"levels holds {largest}, but n_levels is {n_levels}; indices start at 0"
         )
     y = check_binary_labels(labels, len(table)).astype(bool)
-    counts, ones = (
-        np.array([(part == level).sum(axis=0) for level in range(n_levels)]).T
-        for part in (table, table[y])
-    )
+    is_level = [table == level for level in range(n_levels)]
+    counts = np.array([rows.sum(axis=0) for rows in is_level]).T
+    ones = np.array([rows[y].sum(axis=0) for rows in is_level]).T
     return counts, ones
 
 
@@ -289,30 +323,35 @@ def feature_codelengths(
     level_values: ArrayLike | None = None,
     intercept: bool = False,
 ) -> Codelength:
-    """NML code length of the labels given each feature, for several moments.
+    """NML code length of the labels given each feature, for several numbers of moments.
 
     Parameters
     ----------
     counts, ones : array_like of shape (d, L)
-        Samples at each level of each feature and the labels 1 among them, from
-        `count_levels`.
+        Number of samples at each level of each feature and of the labels 1 among them,
+        from `count_levels`.
     n_moments : iterable of int, default=range(1, 8)
-        Numbers of moments x, .., x^m, M of them.
+        M numbers m of moments x, .., x^m.
     level_values, intercept
         As for `conditional_complexity`.
 
     Returns
     -------
     Codelength
-        Its parts are arrays of shape (d, M). A feature that is constant has one level,
-        with a probability of its own (or P = 1/2 at level value 0 without intercept),
-        for any number of moments.
+        Its fields are arrays of shape (d, M). A constant feature has one level, with a
+        probability of its own (or P = 1/2 at level value 0 without intercept), for any
+        number of moments.
+
+    Raises
+    ------
+    ValueError
+        As for `conditional_complexity`, or if ``n_moments`` is empty.
 
     Notes
     -----
     Exact sums have up to half a million terms here; a model that needs more takes 8,192
-    draws, with a standard error of some thousandths of a nat;
-    `conditional_complexity_estimate` spends more on those that matter.
+    draws, with a standard error of some thousandths of a nat. Where that matters,
+    `conditional_complexity_estimate` takes more draws.
 
     Examples
     --------
@@ -323,14 +362,25 @@ def feature_codelengths(
     >>> found.total.round(3).tolist()
     [[3.867, 3.411], [3.942, 3.942], [3.583, 1.833]]
     """
-    moments, counts, ones = list(n_moments), np.atleast_2d(counts), np.atleast_2d(ones)
+    moments = list(n_moments)
     if not moments:
         raise ValueError("n_moments is empty; give at least one number of moments")
-    given = level_values, intercept
-    errors = [conditional_error(counts, ones, m, *given) for m in moments]
-    counts, values = check_levels(counts, moments[0], *given)
-    rows, which = np.unique(counts, axis=0, return_inverse=True)
-    models = [level_model(row, values, m, intercept) for m in moments for row in rows]
-    found = complexities(models, **OF_MANY)
-    parts = [part.reshape(len(moments), len(rows)).T[which.ravel()] for part in found]
-    return Codelength(np.array(errors).T, *parts)
+    counts = np.atleast_2d(counts)
+    ones = np.atleast_2d(ones)
+    errors = [
+        conditional_error(counts, ones, m, level_values, intercept) for m in moments
+    ]
+    counts, values = check_levels(counts, moments[0], level_values, intercept)
+    rows, row_of_feature = np.unique(counts, axis=0, return_inverse=True)
+    models = [level_model(row, values, m, intercept) for row in rows for m in moments]
+    estimate = complexities(models, **FEATURE_LIMITS)
+    complexity, uncertainty, method = (
+        field.reshape(len(rows), len(moments))[row_of_feature.ravel()]
+        for field in estimate
+    )
+    return Codelength(
+        error=np.array(errors).T,
+        complexity=complexity,
+        uncertainty=uncertainty,
+        method=method,
+    )

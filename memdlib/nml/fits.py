@@ -284,9 +284,7 @@ def _newton_change(
     The step is found in the basis of Lagrange's polynomials at p pivots, the levels of
     large weight. In this basis small weights elsewhere cost no digits.
     """
-    size = np.abs(logits)
-    log_weight = np.log(counts) - size - 2.0 * np.log1p(np.exp(-size))
-    log_root_weight = 0.5 * np.maximum(log_weight, _LEAST_LOG_WEIGHT)
+    log_root_weight = _log_root_weight(counts, logits)
     root_weight = np.exp(log_root_weight)
     x = model.values / np.abs(model.values).max()
     pivots = _weighted_leja_points(x, log_root_weight, model)
@@ -302,6 +300,13 @@ def _newton_change(
     gradient = lagrange.swapaxes(1, 2) @ residual.T[:, :, None]
     step = np.linalg.solve(scaled.swapaxes(1, 2) @ scaled, gradient)
     return (lagrange @ step)[:, :, 0].T
+
+
+def _log_root_weight(counts: Array, logits: Array) -> Array:
+    """Half the logarithms of the weights n P(0) P(1), (L, B), from a lower limit on."""
+    size = np.abs(logits)
+    log_weight = np.log(counts) - size - 2.0 * np.log1p(np.exp(-size))
+    return 0.5 * np.maximum(log_weight, _LEAST_LOG_WEIGHT)
 
 
 def _weighted_leja_points(x: Array, log_root_weight: Array, model: LevelModel) -> Array:

@@ -1,4 +1,4 @@
-"""Features ranked by how short the labels become, given the level of one of them."""
+"""Features ranked by the code length of the labels, given the level of one feature."""
 
 from collections.abc import Iterable
 from numbers import Integral
@@ -29,7 +29,7 @@ CODE_CONSTRAINTS = {
     "criterion": [Words("nml", "error")],
 }
 
-# Digits after the point, in nats, that two ways to add the same terms agree in.
+# Decimal places, in nats, to which two ways to add the same terms agree.
 _DIGITS = 9
 
 
@@ -37,24 +37,25 @@ class NMLFeatureSelector(RankedSelector):
     """Select the features that give two-class labels the shortest NML code.
 
     Each feature is cut into levels. For every number m of moments, the labels have a
-    code length under the conditional maximum-entropy model with P(1 | x) the logistic
-    function of a polynomial of degree m in the level x; the best m is kept, and the
-    features are ranked by the code length it gives [1]_.
+    code length under the conditional maximum-entropy model, in which P(1 | x) is the
+    logistic function of a polynomial of degree m in the level x; the m with the
+    shortest code is kept, and the features are ranked by its code length [1]_.
 
     Parameters
     ----------
     n_moments : int or iterable of int, default=7
         The numbers m to choose from: 1 to that number, or those listed.
     n_features : int, float in (0, 1] or None, default=None
-        How many features to keep: a number, a share of them, or all.
+        How many features to keep: a number, a fraction of them, or all.
     n_bins : int, default=5
-        Levels that each feature is cut into; their values are 1, .., ``n_bins``.
+        Number of levels that each feature is cut into; their values are
+        1, .., ``n_bins``.
     strategy : {"uniform", "quantile", "kmeans"}, default="uniform"
-        How; see :class:`memdlib.nml.LevelQuantiser`.
+        How the features are cut; see :class:`memdlib.nml.LevelQuantiser`.
     intercept : bool, default=False
         Whether the polynomial has a constant term.
     criterion : {"nml", "error"}, default="nml"
-        What is made least: error plus complexity, or the error alone, which is the
+        What is minimised: error plus complexity, or the error alone, which is the
         minimax entropy principle.
 
     Attributes
@@ -64,13 +65,14 @@ class NMLFeatureSelector(RankedSelector):
     n_moments_ : ndarray of shape (M,)
         The numbers m tried, increasing.
     level_counts_, level_ones_ : ndarray of shape (d, L)
-        Training rows at each level of each feature, and those of the second class.
+        Number of training rows at each level of each feature, and of those that belong
+        to the second class.
     errors_, complexities_, codelengths_ : ndarray of shape (d, M)
-        In nats; the last is the sum of the others.
+        In nats; the code lengths are the sums of the other two.
     uncertainties_, methods_ : ndarray of shape (d, M)
         Of the complexities; see `memdlib.nml.ComplexityEstimate`.
     best_n_moments_ : ndarray of shape (d,)
-        Of equally good m the smallest.
+        The m that minimises the criterion; the smallest if there are several.
     feature_codelengths_ : ndarray of shape (d,)
         NML code length at ``best_n_moments_``, in nats.
     order_ : ndarray of shape (d,)
@@ -80,16 +82,17 @@ class NMLFeatureSelector(RankedSelector):
     null_codelength_ : float
         Code length of the labels without features, in nats.
     quantiser_ : LevelQuantiser
+        Fitted to the training rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
         Only when X has string column names.
 
     Notes
     -----
-    Complexities whose exact sum takes less than about a tenth of a second are exact,
-    others are drawn; see `memdlib.nml.feature_codelengths`. The choice among features
-    and moments is not part of the code length. A code that says which of d features and
-    M moments it uses is log(d M) nats longer.
+    Complexities whose exact sum takes less than about a tenth of a second are exact;
+    the others are estimated by random draws, see `memdlib.nml.feature_codelengths`. The
+    choice among features and moments is not part of the code length: a code that says
+    which of d features and M numbers of moments it uses is log(d M) nats longer.
 
     References
     ----------
@@ -141,7 +144,7 @@ class NMLFeatureSelector(RankedSelector):
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Quantise the features and find their code lengths.
+        """Quantise the features, compute their code lengths and rank them.
 
         Parameters
         ----------
@@ -153,6 +156,11 @@ class NMLFeatureSelector(RankedSelector):
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If y has more than two classes, or if an argument is out of range.
         """
         X, codes, _, self.classes_ = labelled_data(self, X, y, None)
         if len(self.classes_) > 2:
@@ -162,26 +170,36 @@ class NMLFeatureSelector(RankedSelector):
                 f"multiclass: y holds {len(self.classes_)} classes"
             )
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
-        m = self.n_moments
-        asked = range(1, m + 1) if isinstance(m, Integral) else m
-        self.n_moments_ = np.unique([check_integer(m, "n_moments") for m in asked])
+        candidates = self.n_moments
+        if isinstance(candidates, Integral):
+            candidates = range(1, candidates + 1)
+        self.n_moments_ = np.unique([check_integer(m, "n_moments") for m in candidates])
         self.quantiser_ = LevelQuantiser(self.n_bins, self.strategy).fit(X)
         levels = self.quantiser_.transform(X)
         self.level_counts_, self.level_ones_ = count_levels(levels, codes, self.n_bins)
-        counts, moments = (self.level_counts_, self.level_ones_), self.n_moments_
-        found = feature_codelengths(*counts, moments, intercept=self.intercept)
-        self.errors_, self.complexities_ = found.error, found.complexity
-        self.uncertainties_, self.methods_ = found.uncertainty, found.method
-        self.codelengths_ = found.total
-        cost = self.codelengths_ if self.criterion == "nml" else self.errors_
-        cost = cost.round(_DIGITS)
-        best = cost.argmin(axis=1)
-        row = np.arange(len(best))
-        self.best_n_moments_ = self.n_moments_[best]
-        self.feature_codelengths_ = self.codelengths_[row, best]
-        self.order_ = np.argsort(cost[row, best], kind="stable")
+        codelength = feature_codelengths(
+            self.level_counts_,
+            self.level_ones_,
+            self.n_moments_,
+            intercept=self.intercept,
+        )
+        self.errors_ = codelength.error
+        self.complexities_ = codelength.complexity
+        self.uncertainties_ = codelength.uncertainty
+        self.methods_ = codelength.method
+        self.codelengths_ = codelength.total
         self.null_codelength_ = multinomial_codelength(np.bincount(codes))
+        self._rank()
         return self
+
+    def _rank(self):
+        """Choose the number of moments of each feature, and order the features."""
+        lengths = self.codelengths_ if self.criterion == "nml" else self.errors_
+        lengths = lengths.round(_DIGITS)
+        best = lengths.argmin(axis=1)
+        self.best_n_moments_ = self.n_moments_[best]
+        self.feature_codelengths_ = self.codelengths_[np.arange(len(best)), best]
+        self.order_ = np.argsort(lengths.min(axis=1), kind="stable")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
