@@ -175,6 +175,16 @@ def test_parameters_that_need_all_rows(options, message):
         fit(MeMdClassifier(**options), *blocks(*counts()))
 
 
+def test_families_by_column_are_those_of_all_blocks():
+    X = np.array([[0.0, 1], [1, 2], [0, 4], [1, 7], [5, 6], [6, 8]])
+    y = np.array([0, 1, 0, 1, 0, 1])
+    X_blocks = da.from_array(X, chunks=(2, 2))
+    with pytest.raises(ValueError, match=r"column 0 is (norm|bern).*name its family"):
+        fit(MeMdClassifier(family="auto", n_features=2), X_blocks, y)
+    named = MeMdClassifier(family=["normal", "normal"], n_features=2)
+    agree(clone(named).fit(X, y), fit(clone(named), X_blocks, y), X)
+
+
 def test_estimators_without_partial_fit_and_data_in_memory_have_another_fit():
     for model in (DivergenceRanker(), CorrelatedMeMdClassifier(), make_memd("table")):
         message = f"{type(model).__name__} is no .* with partial_fit"

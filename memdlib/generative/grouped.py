@@ -188,7 +188,16 @@ class GroupedMoments:
         return len(self.families)
 
     def merge(self, other: "GroupedMoments") -> "GroupedMoments":
-        """Moments of two tables together."""
+        """Moments of two data sets with the same families together."""
+        for s, (mine, theirs) in enumerate(
+            zip(self.families, other.families, strict=True)
+        ):
+            if mine != theirs:
+                raise ValueError(
+                    f"column {s} is {mine.name} in one part of the data and "
+                    f"{theirs.name} in another; name its family instead of leaving it "
+                    'to "auto"'
+                )
         pairs = zip(self.groups, other.groups, strict=True)
         return replace(self, groups=[mine.merge(theirs) for mine, theirs in pairs])
 

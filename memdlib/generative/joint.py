@@ -42,6 +42,37 @@ class _DiagonalModel(MarginalModel):
 
 
 @dataclass(frozen=True, eq=False)
+class _QuadraticScores:
+    """Joint log densities of classes that have covariances of their own.
+
+    Parameters
+    ----------
+    log_prior : ndarray of shape (K,)
+    means, means_lo : ndarray of shape (K, d)
+        Means, and what rounding took off them.
+    whitening : ndarray of shape (K, d, d)
+        Matrices W with W' W the inverse of the covariance.
+    """
+
+    log_prior: Array
+    means: Array
+    means_lo: Array
+    whitening: Array
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def total(self, X: Array) -> Array:
+        """Scores (n, K) of rows (n, d), up to what all classes share."""
+        X = X.astype(np.float64)
+        at_mean = self.log_prior + log_determinant(self.whitening)
+        scores = np.tile(at_mean, (len(X), 1))
+        for k, W in enumerate(self.whitening):
+            # two steps, so that the difference keeps the digits of means_lo
+            centred = X - self.means[k] - self.means_lo[k]
+            scores[:, k] -= 0.5 * ((centred @ W.T) ** 2).sum(axis=1)
+        return finite_scores(scores, X)
+
+
+@dataclass(frozen=True, eq=False)
 class _JointModel:
     """Joint normal densities of the classes.
 
@@ -49,9 +80,8 @@ class _JointModel:
     ----------
     classes : ndarray of shape (K,)
     moments : JointMoments
-    means : ndarray of shape (K, d)
-    means_lo : ndarray of shape (K, d)
-        What rounding took off the means, which are about a far point.
+    means, means_lo : ndarray of shape (K, d)
+        Means, and what rounding took off them.
     covariances : ndarray of shape (K, d, d), or (d, d) if pooled
     whitening : ndarray of the same shape
         Matrices W with W' W the inverse of the covariance.
@@ -84,29 +114,15 @@ class _JointModel:
         linear = -precision @ self.means[..., None]
         return np.concatenate([linear, 0.5 * precision], axis=-1)
 
-    @np.errstate(over="ignore", invalid="ignore")
-    def joint_log_density(self, X) -> Array:
-        """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
-        X = X.astype(np.float64)
-        if self.whitening.ndim == 2:
-            return finite_scores(self.linear_scores(X), X)
-        return finite_scores(self._quadratic_scores(X), X)
-
-    def _quadratic_scores(self, X) -> Array:
-        """Scores (n, K) of classes that have covariances of their own."""
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(self.class_prior)
-        scores = np.tile(log_prior + log_determinant(self.whitening), (len(X), 1))
-        for k, W in enumerate(self.whitening):
-            # two steps, so that the difference keeps the digits of means_lo
-            centred = X - self.means[k] - self.means_lo[k]
-            scores[:, k] -= 0.5 * ((centred @ W.T) ** 2).sum(axis=1)
-        return scores
-
     @cached_property
-    def linear_scores(self) -> LinearScores:
-        """Scores of classes that share one covariance."""
+    def scores(self) -> _QuadraticScores | LinearScores:
+        """Joint log densities: linear in x if the classes share one covariance."""
         W = self.whitening
+        prior = self.class_prior
+        if W.ndim == 3:
+            with np.errstate(divide="ignore"):
+                log_prior = np.log(prior)
+            return _QuadraticScores(log_prior, self.means, self.means_lo, W)
 
         def whiten(point):
             return ((self.means - point) + self.means_lo) @ W.T
@@ -114,8 +130,7 @@ class _JointModel:
         def slopes_of(coordinates):
             return coordinates @ W
 
-        centre = self.class_prior @ self.means
-        return LinearScores.of(self.class_prior, self.means, centre, whiten, slopes_of)
+        return LinearScores.of(prior, self.means, prior @ self.means, whiten, slopes_of)
 
 
 class JointMaxEntClassifier(MomentClassifier):

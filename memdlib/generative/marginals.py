@@ -10,7 +10,7 @@ from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
 from memdlib._types import Array, Bools, Indices, MatrixLike, NDArray
-from memdlib.families import MarginalFamily, get
+from memdlib.families import MarginalFamily
 from memdlib.moments import ClassMoments, class_moments
 from memdlib.validation import NONNEGATIVE, UNIT, check_real
 
@@ -21,13 +21,6 @@ FamilySpec = str | MarginalFamily | dict[Any, Any] | Sequence[Any]
 
 # Error of a numerical divergence, in nats, above which a warning is due.
 _ERROR = 1e-6
-
-
-def common_family(spec: FamilySpec) -> MarginalFamily | None:
-    """Return the family of all columns; None if they have families of their own."""
-    if not isinstance(spec, str | MarginalFamily) or spec in ("auto", "categorical"):
-        return None
-    return get(spec)
 
 
 def family_moments(

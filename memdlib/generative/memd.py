@@ -27,12 +27,13 @@ from memdlib.generative.grouped import (
     GroupedMoments,
     GroupedScores,
 )
-from memdlib.generative.marginals import ClassMarginals, FamilySpec, common_family
+from memdlib.generative.marginals import ClassMarginals, FamilySpec
 from memdlib.generative.ranking import (
     MARGINAL_CONSTRAINTS,
     SIZE_CONSTRAINTS,
     FamilySelector,
     collect_moments,
+    common_family,
     make_marginals,
     rank,
 )
@@ -94,10 +95,6 @@ class MarginalModel:
         """Natural parameters about zero, shape (K, d, m)."""
         location = self.moments.location
         return translate_natural(self.marginals.natural_params, location)
-
-    def joint_log_density(self, X: MatrixLike) -> Array:
-        """Log p(x, k) up to what is common to all classes, (n, K), of X (n, d)."""
-        return self.scores.total(X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +162,7 @@ class MomentClassifier(BayesClassifier):
         return self
 
     def _joint_log_density(self, X):
-        return self._fitted.joint_log_density(X)
+        return self._fitted.scores.total(X)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
@@ -537,7 +534,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
                 "priors, or a dict of weights"
             )
         known_families = None
-        if known_classes is not None:
+        if self.__sklearn_is_fitted__():
             known_families = self._families_of_batches_before()
         X, codes, weight, classes = labelled_batch(
             self,

@@ -21,7 +21,7 @@ from memdlib._types import (
     NDArray,
     Weights,
 )
-from memdlib.families.base import MarginalFamily
+from memdlib.families import MarginalFamily, get
 from memdlib.families.counts import Binomial, Multinomial
 from memdlib.generative.grouped import (
     GroupedMarginals,
@@ -32,7 +32,6 @@ from memdlib.generative.marginals import (
     DIVERGENCES,
     ClassMarginals,
     FamilySpec,
-    common_family,
     family_moments,
 )
 from memdlib.moments import ClassMoments
@@ -55,6 +54,13 @@ MARGINAL_CONSTRAINTS = {
     "smoothing": [NONNEGATIVE],
 }
 SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
+
+
+def common_family(spec: FamilySpec) -> MarginalFamily | None:
+    """Return the family of all columns; None if they have families of their own."""
+    if not isinstance(spec, str | MarginalFamily) or spec in ("auto", "categorical"):
+        return None
+    return get(spec)
 
 
 def collect_moments(

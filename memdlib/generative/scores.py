@@ -120,9 +120,11 @@ class LinearScores:
             nearest_point=nearest_point,
         )
 
-    def __call__(self, X: Array) -> Array:
+    @np.errstate(over="ignore", invalid="ignore")
+    def total(self, X: Array) -> Array:
         """Scores (n, K) of rows (n, d), up to what all classes share."""
-        return recentred_scores(self._about, X, self.nearest_point)
+        X = X.astype(np.float64)
+        return finite_scores(recentred_scores(self._about, X, self.nearest_point), X)
 
     def _about(self, X: Array, point: int) -> Array:
         """Scores (n, K) of rows (n, d) about one point."""
