@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from memdlib._types import Array, ArrayLike, Indices
-from memdlib.estimator import finite_scores
 from memdlib.generative.pooled import PooledClassifier, PooledMoments
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, rank
 from memdlib.validation import count_features
@@ -125,5 +124,4 @@ class CorrelatedMeMdClassifier(PooledClassifier):
         self.intercept_ = intercepts
 
     def _joint_log_density(self, X):
-        with np.errstate(over="ignore", invalid="ignore"):
-            return finite_scores(self._linear(X), X)
+        return self._linear.total(X)
