@@ -81,7 +81,8 @@ class DocumentScores(Scores):
         totals = added.reshape(len(n_added), len(grid), -1)
         totals[:, 0] += self.log_prior
         np.cumsum(totals, axis=1, out=totals)
-        n_others = X.sum(axis=1)[:, None] - np.cumsum(n_added, axis=1)
+        n_words = np.asarray(X.sum(axis=1)).reshape(-1, 1)
+        n_others = n_words - np.cumsum(n_added, axis=1)
         # fractional counts may leave a rounding error below zero
         return totals + np.maximum(n_others, 0.0)[..., None] * other_slopes
 
