@@ -8,7 +8,7 @@ from another.
 import numpy as np
 
 from memdlib._types import Array, ArrayLike
-from memdlib.validation import check_domain, check_positive, check_real_array
+from memdlib.validation import POSITIVE, check_domain, check_real, check_real_array
 
 __all__ = [
     "jeffreys",
@@ -248,7 +248,7 @@ def jensen_tsallis(P: ArrayLike, q: float, weights: ArrayLike | None = None) -> 
     >>> float(jensen_tsallis([[1, 0], [0, 1]], q=2))
     0.5
     """
-    q = check_positive(q, "q")
+    q = check_real(q, "q", POSITIVE)
     if q == 1:
         return jensen_shannon(P, weights)
     P, w = _mixture(P, weights)

@@ -22,7 +22,13 @@ from sklearn.metrics.pairwise import check_pairwise_arrays
 from sklearn.utils.validation import check_non_negative
 
 from memdlib._types import Array, ArrayLike
-from memdlib.validation import Number, check_choice, check_nonnegative, sum_duplicates
+from memdlib.validation import (
+    NONNEGATIVE,
+    Number,
+    check_choice,
+    check_real,
+    sum_duplicates,
+)
 
 __all__ = ["exponential_js_kernel", "js_kernel", "jt_kernel", "weighted_jt_kernel"]
 
@@ -177,7 +183,7 @@ def exponential_js_kernel(
            [0.65, 1.  , 0.25],
            [0.65, 0.25, 1.  ]])
     """
-    t = check_nonnegative(t, "t")
+    t = check_real(t, "t", NONNEGATIVE)
     divergence = np.maximum(math.log(2.0) - js_kernel(X, Y), 0.0)
     kernel = np.exp(-t * divergence)
     return _matrix_or_float(kernel, single=kernel.ndim == 0)

@@ -20,10 +20,11 @@ from memdlib.densities.standard import (
 from memdlib.densities.support import Support, powers, read_support
 from memdlib.moments import translate_natural
 from memdlib.validation import (
+    POSITIVE,
     check_choice,
     check_domain,
     check_integer,
-    check_positive,
+    check_real,
     check_real_array,
     check_sample_weight,
 )
@@ -355,7 +356,7 @@ class MaxEntDensity(BaseEstimator):
     def _read_support(self, x):
         """Check the parameters; return the support."""
         m = check_integer(self.moments, "moments")
-        check_positive(self.tol, "tol")
+        check_real(self.tol, "tol", POSITIVE)
         levels = self.levels
         if isinstance(levels, str):
             check_choice(levels, "levels", ("observed",))

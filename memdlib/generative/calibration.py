@@ -31,7 +31,12 @@ from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from memdlib._types import Array, ArrayLike, Weights
-from memdlib.validation import check_positive, check_real_array, check_sample_weight
+from memdlib.validation import (
+    POSITIVE,
+    check_real,
+    check_real_array,
+    check_sample_weight,
+)
 
 # Derivatives of F by a log multiplier up to this size, in nats per row, count as zero.
 _TOLERANCE = 1e-6
@@ -133,7 +138,7 @@ def fit_calibration(
     S, codes = _check_scores(scores, codes)
     weight = check_sample_weight(sample_weight, codes)
     if lead is not None:
-        lead = check_positive(lead, "lead")
+        lead = check_real(lead, "lead", POSITIVE)
     expected = np.array([_expected_multiplier(score, weight, lead) for score in S])
     S = np.maximum(S - S.max(axis=2, keepdims=True), _IMPOSSIBLE)
     S *= expected[:, None, None]
