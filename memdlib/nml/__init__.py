@@ -5,12 +5,13 @@ maximum, plus the *complexity* of the model, the logarithm of the sum of the max
 likelihoods of all data of that size. No other code does better in the worst case.
 
 Discriminative: the conditional maximum-entropy model of labels given the level of one
-feature, whose sums are exact as far as they are in reach. Generative: the multinomial,
+feature, whose sums are exact as far as they are feasible. Generative: the multinomial,
 maximum entropy with some moments on a finite alphabet, and continuous families, which
-need the domain that makes their complexity finite.
+need a domain that makes their complexity finite.
 
-On these rest estimators to the scikit-learn contract: features quantised to levels,
-ranked by the code length of the labels given one of them, and combined to a classifier.
+Estimators to the scikit-learn contract build on these: features are quantised to
+levels, ranked by the code length of the labels given one of them, and combined in a
+classifier.
 """
 
 from memdlib.nml.alphabet import alphabet_codelength, alphabet_complexity

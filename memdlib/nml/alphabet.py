@@ -243,16 +243,17 @@ def _types(n: int, levels: Array, n_moments: int) -> tuple[Array, Array]:
     Built up level by level; partial types with equal moments are merged, where the
     moments are exact integers.
     """
+    n_levels = len(levels)
     powers = _integer_powers(n, levels, n_moments)
     types = np.zeros((1, 0))
     log_number = np.zeros(1)
-    for level in range(len(levels)):
+    for level in range(n_levels):
         remaining = n - types.sum(axis=1).astype(np.intp)
-        if level < len(levels) - 1:
+        if level < n_levels - 1:
             size = int((remaining + 1).sum())
             if size > _MAX_TYPES:
                 raise ValueError(
-                    f"n={n} on {len(levels)} levels has {size} partial types after "
+                    f"n={n} on {n_levels} levels has {size} partial types after "
                     f"level {level + 1}, too many to sum over exactly"
                 )
             parent, count = _extensions(remaining)
@@ -263,8 +264,7 @@ def _types(n: int, levels: Array, n_moments: int) -> tuple[Array, Array]:
         types = np.column_stack([types, count])
         log_number = log_number - gammaln(count + 1.0)
         if powers is not None and level > n_moments:
-            moments = types @ powers[: level + 1]
-            types, log_number = _merge(types, moments, log_number)
+            types, log_number = _merge(types, powers[: level + 1], log_number)
     return types, log_number + gammaln(n + 1.0)
 
 
@@ -291,8 +291,9 @@ def _integer_powers(n: int, levels: Array, n_moments: int) -> Array | None:
     return integers[:, None] ** np.arange(n_moments + 1.0)
 
 
-def _merge(types: Array, moments: Array, log_number: Array) -> tuple[Array, Array]:
+def _merge(types: Array, powers: Array, log_number: Array) -> tuple[Array, Array]:
     """One type for each distinct row of moments, with its number of sequences."""
+    moments = types @ powers
     order = np.lexsort(moments.T)
     moments = moments[order]
     is_new = np.concatenate([[True], (moments[1:] != moments[:-1]).any(axis=1)])

@@ -74,7 +74,8 @@ def on_boundary(model: LevelModel, ones: Array, counts: Array | None = None) -> 
         n_changes += quotient_sign * last < 0
         last = np.where(quotient_sign == 0, last, quotient_sign)
         n_mixed += sign == 0
-    return (n_mixed < model.dimension) & (n_changes <= model.dimension - 1 - n_mixed)
+    n_roots_left = model.dimension - 1 - n_mixed
+    return (n_roots_left >= 0) & (n_changes <= n_roots_left)
 
 
 def boundary_sum(model: LevelModel) -> float:

@@ -1,4 +1,4 @@
-"""What every code here returns: a length in two parts, and how well it is known."""
+"""What the codes return: a length in two parts, and how accurately it is known."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,19 +12,19 @@ Strings = str | NDArray[np.str_]
 
 
 class ComplexityEstimate(NamedTuple):
-    """Complexity of a model, with its error bar and the way it was found.
+    """Complexity of a model, its error bar and the method that computed it.
 
     Parameters
     ----------
     complexity : float or ndarray
         Log complexity, in nats.
     uncertainty : float or ndarray
-        Error bar in nats: of an exact sum a bound of what rounding and the certificates
-        of its fits leave, of "monte-carlo" the standard error, of "bounds" half of
-        their distance.
+        Error bar in nats: for an exact sum a bound of what rounding and the
+        certificates of its fits leave, for "monte-carlo" the standard error, for
+        "bounds" half the distance between the bounds.
     method : str or ndarray of str
-        "saturated", "table", "enumeration", "monte-carlo", or "bounds" for the middle
-        between the proved bounds.
+        "saturated", "table", "enumeration", "monte-carlo", or "bounds" for the midpoint
+        of the proved bounds.
     """
 
     complexity: Floats
@@ -39,10 +39,10 @@ class Codelength:
     Parameters
     ----------
     error : float or ndarray
-        Minus the largest log-likelihood that the model gives the data.
+        Minus the largest log-likelihood that the model gives the data, in nats.
     complexity, uncertainty, method
-        As in `ComplexityEstimate`; also "types", a sum over types whose uncertainty is
-        an estimate, found to be exceeded by none.
+        As in `ComplexityEstimate`. The method may also be "types", a sum over types
+        whose uncertainty is an estimate that no known error exceeds.
 
     Examples
     --------

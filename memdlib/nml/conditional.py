@@ -138,8 +138,8 @@ def conditional_complexity_estimate(
 
     Examples
     --------
-    >>> found = conditional_complexity_estimate([100] * 4, 3)
-    >>> found.method, abs(found.complexity - 8.69698) < 0.01
+    >>> estimate = conditional_complexity_estimate([100] * 4, 3)
+    >>> estimate.method, abs(estimate.complexity - 8.69698) < 0.01
     ('monte-carlo', True)
     """
     counts, values = check_levels(level_counts, n_moments, level_values, intercept)
@@ -250,8 +250,8 @@ def conditional_codelength(
     Examples
     --------
     >>> x = [1, 1, 1, 2, 2, 3, 3, 3]
-    >>> found = conditional_codelength(x, [0, 0, 0, 0, 1, 1, 1, 1], n_moments=2)
-    >>> round(found.error, 6), round(found.complexity, 6), round(found.total, 6)
+    >>> code = conditional_codelength(x, [0, 0, 0, 0, 1, 1, 1, 1], n_moments=2)
+    >>> round(code.error, 6), round(code.complexity, 6), round(code.total, 6)
     (1.386294, 2.571985, 3.958279)
     """
     x = check_finite(x, "x")
@@ -301,10 +301,13 @@ def count_levels(
     ([[1, 1, 1], [0, 3, 0]], [[0, 0, 1], [0, 1, 0]])
     """
     table = check_array(levels, dtype=None, input_name="levels")
-    if not np.issubdtype(table.dtype, np.integer) or table.min() < 0:
+    is_integer = np.issubdtype(table.dtype, np.integer)
+    if not is_integer or table.min() < 0:
         raise ValueError(f"levels is of {table.dtype}; give level indices 0, 1, ..")
     largest = int(table.max())
-    n_levels = largest + 1 if n_levels is None else check_integer(n_levels, "n_levels")
+    if n_levels is None:
+        n_levels = largest + 1
+    n_levels = check_integer(n_levels, "n_levels")
     if largest >= n_levels:
         raise ValueError(
             f"levels holds {largest}, but n_levels is {n_levels}; indices start at 0"
@@ -358,8 +361,8 @@ def feature_codelengths(
     The second feature is constant, the third decides the labels.
 
     >>> levels = [[0, 1, 0], [1, 1, 0], [2, 1, 2], [1, 1, 2]]
-    >>> found = feature_codelengths(*count_levels(levels, [0, 0, 1, 1]), (1, 2))
-    >>> found.total.round(3).tolist()
+    >>> counts, ones = count_levels(levels, [0, 0, 1, 1])
+    >>> feature_codelengths(counts, ones, (1, 2)).total.round(3).tolist()
     [[3.867, 3.411], [3.942, 3.942], [3.583, 1.833]]
     """
     moments = list(n_moments)

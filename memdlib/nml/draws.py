@@ -1,17 +1,18 @@
 """Complexity of the conditional model by random draws, at any number of samples.
 
-The boundary is known in closed form; drawn are interior label counts, from two sides.
-Where the saturated model is not much larger than the model, its own mixture finds them;
-where levels hold many samples, only draws near the model do.
+The boundary is known in closed form; interior label counts are drawn, from two sides.
+Where the saturated model is not much larger than the model, the mixture of the former
+finds them; where levels hold many samples, only draws near the model do.
 
 C is the boundary sum plus the sum of P(k) over interior label counts k, their
 probability at the maximum theta(k). A pair of k and a parameter theta is drawn from one
 of two sides:
 
-- side A: k from the mixture of all label shares under their Jeffreys prior, theta from
-  a normal density r(theta | k) around theta(k), cut at three standard deviations;
-- side B: theta from a mixture over sets of p levels whose shares have that prior, then
-  k from its own law.
+- side A: k from the mixture of all label probabilities under their Jeffreys prior,
+  theta from a normal density r(theta | k) around theta(k), truncated at three standard
+  deviations;
+- side B: theta from a mixture over sets of p levels whose label probabilities have that
+  prior, then k from its law given theta.
 
 With both sides together of density q, the mean of P(k) r(theta | k) / q over draws is
 the sum wanted, as r is a density. The scatter of 16 Sobol sequences, each scrambled in
@@ -72,9 +73,11 @@ def _log_mean(log_weights: list[Array], size: int, n_draws: int) -> tuple[float,
     largest = max(w.max(initial=-np.inf) for w in log_weights)
     weights = [np.exp(w - largest) for w in log_weights]
     sums = np.array([w.sum() for w in weights])
+    squares = [(w**2).sum() for w in weights]
     total = math.fsum(sums)
-    square = math.fsum((w**2).sum() for w in weights)
-    n_effective = total**2 / square if total else 0.0
+    n_effective = 0.0
+    if total:
+        n_effective = total**2 / math.fsum(squares)
     if n_effective < _LEAST_EFFECTIVE or 1.0 / total > _LARGEST_FRACTION:
         raise UncertifiedError(
             f"{n_draws} draws are worth {n_effective:.0f} of equal weight, too few "
@@ -82,7 +85,8 @@ def _log_mean(log_weights: list[Array], size: int, n_draws: int) -> tuple[float,
         )
     mean = float(sums.mean())
     standard_error = float(sums.std(ddof=1)) / math.sqrt(len(sums))
-    return math.log(mean / size) + float(largest), standard_error / mean
+    log_mean = math.log(mean / size) + float(largest)
+    return log_mean, standard_error / mean
 
 
 class _TwoSidedSampler:
@@ -92,18 +96,26 @@ class _TwoSidedSampler:
         self.model = model
         self.basis = orthonormal_basis(model)
         self.counts = model.counts[:, None]
+        n_levels = len(model.counts)
         p = model.dimension
         # sets of p levels, and the maps from their logits to the parameters
-        self.subsets = np.array(list(combinations(range(len(model.counts)), p)))
-        self.inverses = np.linalg.inv(self.basis[self.subsets])
-        log_dets = np.linalg.slogdet(self.basis[self.subsets])[1]
-        log_probabilities = np.log(model.counts)[self.subsets].sum(axis=1) / 2.0
+        self.subsets = np.array(list(combinations(range(n_levels), p)))
+        designs = self.basis[self.subsets]
+        self.inverses = np.linalg.inv(designs)
+        _, log_dets = np.linalg.slogdet(designs)
+        # side B draws a set in proportion to the root of the product of its counts
+        log_root_counts = 0.5 * np.log(model.counts)
+        log_probabilities = log_root_counts[self.subsets].sum(axis=1)
         log_probabilities -= logsumexp(log_probabilities)
         self.cumulated_probabilities = np.exp(log_probabilities).cumsum()
+        # what the prior of the parameters has beside the densities of the p logits
         self.log_subset_factors = log_probabilities + log_dets - p * math.log(math.pi)
 
     def log_weights(self, log2_size: int, rng: np.random.Generator) -> Array:
-        """Log weights of the interior ones among 2^log2_size draws of each side."""
+        """Log weights of the interior ones among 2^log2_size draws of each side.
+
+        In one piece, as the densities of each side are needed at the draws of both.
+        """
         ones_a = self._draw_a(log2_size, rng)
         ones_b, theta_b = self._draw_b(log2_size, rng)
         ones = np.hstack([ones_a, ones_b])
@@ -113,15 +125,14 @@ class _TwoSidedSampler:
         logits = self.basis @ maxima
         weight = self.counts * expit(logits) * expit(-logits)
         root = self._root_information(weight)
-        # theta less the maximum: drawn on side A, found on side B
+        # theta less the maximum: drawn on side A, given on side B
         n_a = ones_a.shape[1]
-        step_a, distance_a = _normal_in_ball(root[:n_a], rng)
+        step_a, square_a = _normal_in_ball(root[:n_a], rng)
         change = self.basis @ np.hstack([step_a, theta_b - maxima[:, n_a:]])
         # by the logits, as the difference of parameters may be far larger
-        distance = (weight * change**2).sum(axis=0)
-        distance[:n_a] = distance_a
+        square_b = (weight * change**2)[:, n_a:].sum(axis=0)
+        log_r = _log_normal_in_ball(root, np.concatenate([square_a, square_b]))
         # the densities of both sides, less log P(k)
-        log_r = _log_normal_in_ball(root, distance)
         log_a = log_r - _log_excess(self.counts, ones, logits)
         log_b = self._log_prior(logits + change)
         log_b -= _log_ratio(self.counts, ones, logits, change)
@@ -130,9 +141,9 @@ class _TwoSidedSampler:
     def _draw_a(self, log2_size, rng):
         """Draw interior label counts (L, B) of side A."""
         sobol = qmc.Sobol(len(self.counts), scramble=True, rng=rng)
-        # shares of the density 1 / (pi sqrt(s (1 - s))) are the sin^2 of even angles
-        share = np.sin(0.5 * math.pi * sobol.random_base2(log2_size)) ** 2
-        ones, _ = self._interior_labels(share.T, rng)
+        # the sin^2 of a uniform angle has the density 1 / (pi sqrt(s (1 - s)))
+        probability = np.sin(0.5 * math.pi * sobol.random_base2(log2_size)) ** 2
+        ones, _ = self._interior_labels(probability.T, rng)
         return ones
 
     def _draw_b(self, log2_size, rng):
@@ -146,9 +157,9 @@ class _TwoSidedSampler:
         ones, interior = self._interior_labels(expit(self.basis @ theta), rng)
         return ones, theta[:, interior]
 
-    def _interior_labels(self, share, rng):
+    def _interior_labels(self, probability, rng):
         """Draw label counts; return the interior ones (L, B), and which they are."""
-        ones = rng.binomial(self.counts.astype(np.int64), share)
+        ones = rng.binomial(self.counts.astype(np.int64), probability)
         interior = ~on_boundary(self.model, ones)
         return ones[:, interior].astype(np.float64), interior
 
@@ -165,7 +176,7 @@ class _TwoSidedSampler:
 
     def _log_prior(self, logits):
         """Log density (B,) of the parameters of side B with the logits (L, B)."""
-        # at each level that of the share on the logit scale, but for its 1 / pi
+        # at each level that of the probability on the logit scale, but for its 1 / pi
         log_density = -0.5 * (np.logaddexp(0.0, logits) + np.logaddexp(0.0, -logits))
         n_batches = 1 + logits.shape[1] * self.subsets.size // _ENTRIES
         log_prior = [
@@ -208,14 +219,15 @@ def _ball_mass(p: int) -> float:
 
 
 def _log_excess(counts: Array, ones: Array, logits: Array) -> Array:
-    """Log of P(k) at the maximum over the density of k under the prior of all shares.
+    """Log of P(k) at the maximum over the probability of k on side A, (B,).
 
     All terms are divergences or quotients, which lose no digits at large counts.
     """
     zeros = counts - ones
     divergence = _log_relative_mean(counts, ones, logits)
     divergence += _log_relative_mean(counts, zeros, -logits)
-    # the law of k at its own share, over Gamma(k + 1/2) / Gamma(k + 1) of both / pi
+    # the law of k at its relative frequency, and under the prior, which is the product
+    # of Gamma(k + 1/2) / Gamma(k + 1) for ones and zeros, over pi
     log_best = np.log(binom.pmf(ones, counts, ones / counts))
     log_mixed = np.log(poch(ones + 1.0, -0.5) * poch(zeros + 1.0, -0.5) / math.pi)
     return (divergence + log_best - log_mixed).sum(axis=0)

@@ -14,7 +14,6 @@ below, the probability 1 of falling beyond an end when the parameter is that end
 """
 
 import math
-from itertools import pairwise
 from numbers import Integral
 
 import numpy as np
@@ -94,12 +93,12 @@ def gaussian_complexity(
 
     Examples
     --------
-    >>> found = [
+    >>> log_complexities = [
     ...     gaussian_complexity(2, mean_range=(-1.5, 1.5), scale=1.0),
     ...     gaussian_complexity(2, scale_range=(0.5, 2.0)),
     ...     gaussian_complexity(2, mean_range=(-1, 1), scale_range=(0.5, 2)),
     ... ]
-    >>> np.exp(found).round(6).tolist()
+    >>> np.exp(log_complexities).round(6).tolist()
     [1.692569, 1.019978, 0.702598]
     """
     if scale is not None:
@@ -168,11 +167,11 @@ def exponential_complexity(
 
     Examples
     --------
-    >>> found = [
+    >>> log_complexities = [
     ...     exponential_complexity(1, mean_range=(0.5, 4.0)),
     ...     exponential_complexity(1, mean_range=(0.1, 0.9), upper=1.0),
     ... ]
-    >>> np.exp(found).round(6).tolist()
+    >>> np.exp(log_complexities).round(6).tolist()
     [0.764984, 1.25178]
     """
     n = check_integer(n, "n")
@@ -216,13 +215,11 @@ def _logit_nodes(n: int, low: float, high: float) -> tuple[Array, Array]:
     integers, so that panels end there.
     """
     knots = np.array([low, *np.arange(1, n) / n, high])
-    logit = np.log(knots) - np.log1p(-knots)
-    edges = np.unique(np.clip(logit, logit[0], logit[-1]))
-    panels = []
-    for left, right in pairwise(edges):
-        n_panels = math.ceil((right - left) / _PANEL_WIDTH)
-        panels.append(np.linspace(left, right, n_panels, endpoint=False))
-    edges = np.concatenate([*panels, edges[-1:]])
+    edges = np.log(knots) - np.log1p(-knots)
+    first = edges[0]
+    last = edges[-1]
+    edges = np.concatenate([edges, np.arange(first, last, _PANEL_WIDTH)])
+    edges = np.unique(np.clip(edges, first, last))
     nodes, weights = panel_nodes(edges[None], _NODES)
     return nodes[0], weights[0]
 
@@ -232,13 +229,13 @@ def _log_irwin_hall(s: Array, n: int) -> Array:
     # by the recurrence of B-splines, whose terms are positive,
     # (n - 1) f_n(s) = s f_(n-1)(s) + (n - s) f_(n-1)(s - 1)
     shifted = s[..., None] - np.arange(n)
+    is_inside = (shifted >= 0.0) & (shifted < 1.0)
     with np.errstate(divide="ignore"):
-        inside = (shifted >= 0.0) & (shifted < 1.0)
-        log_f = np.log(inside.astype(np.float64))
+        log_f = np.log(is_inside.astype(np.float64))
         for order in range(2, n + 1):
-            x = shifted[..., : n - order + 1]
-            rise = np.log(np.clip(x, 0.0, order)) + log_f[..., :-1]
-            fall = np.log(np.clip(order - x, 0.0, order)) + log_f[..., 1:]
+            x = np.clip(shifted[..., : n - order + 1], 0.0, order)
+            rise = np.log(x) + log_f[..., :-1]
+            fall = np.log(order - x) + log_f[..., 1:]
             log_f = np.logaddexp(rise, fall) - math.log(order - 1.0)
     return log_f[..., 0]
 

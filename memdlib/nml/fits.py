@@ -76,8 +76,8 @@ def max_log_likelihoods(
         return value, coefficients, _SETTLED
     counts = np.broadcast_to(counts, ones.shape)[:, unsettled]
     ones = ones[:, unsettled]
-    found = _damped_newton(model, basis, counts, ones)
-    value[unsettled], coefficients[:, unsettled], gap = found
+    result = _damped_newton(model, basis, counts, ones)
+    value[unsettled], coefficients[:, unsettled], gap = result
     uncertain = ~(gap <= _LARGEST_GAP + _GAP_PER_SAMPLE * counts.sum(axis=0))
     if uncertain.any():
         first = uncertain.argmax()
@@ -94,30 +94,24 @@ def _full_newton(
 ) -> tuple[Array, Array, Indices]:
     """Log-likelihoods (B,), coefficients (p, B), and the cases that are not settled."""
     n_cases = ones.shape[1]
-    products = _column_products(basis)
     value = np.empty(n_cases)
     coefficients = np.empty((basis.shape[1], n_cases))
     settled = np.zeros(n_cases, dtype=bool)
     # a case whose steps go to infinity is left to the damped search
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         for start in range(0, n_cases, _BATCH):
             batch = slice(start, start + _BATCH)
             n = _columns(counts, batch)
             k = ones[:, batch]
-            first = _smoothed_fit(basis, products, n, k)
-            found = _newton_steps(basis, products, n, k, first, _FULL_STEPS)
-            value[batch], coefficients[:, batch], settled[batch] = found
+            first = _smoothed_fit(basis, n, k)
+            result = _newton_steps(basis, n, k, first, _FULL_STEPS)
+            value[batch], coefficients[:, batch], settled[batch] = result
         # those left of all batches together: few columns cost as much as many
         left = np.flatnonzero(~settled)
-        found = _newton_steps(
-            basis,
-            products,
-            _columns(counts, left),
-            ones[:, left],
-            coefficients[:, left],
-            _MORE_FULL_STEPS,
-        )
-        value[left], coefficients[:, left], settled[left] = found
+        n = _columns(counts, left)
+        first = coefficients[:, left]
+        result = _newton_steps(basis, n, ones[:, left], first, _MORE_FULL_STEPS)
+        value[left], coefficients[:, left], settled[left] = result
     return value, coefficients, np.flatnonzero(~settled)
 
 
@@ -127,18 +121,14 @@ def _columns(counts: Array, cases: slice | Indices) -> Array:
 
 
 def _newton_steps(
-    basis: Array,
-    products: Array,
-    counts: Array,
-    ones: Array,
-    coefficients: Array,
-    n_steps: int,
+    basis: Array, counts: Array, ones: Array, coefficients: Array, n_steps: int
 ) -> tuple[Array, Array, Bools]:
     """Take full Newton steps, and tell which cases the last of them settles.
 
     Returns the log-likelihoods (B,) and coefficients (p, B) after the last step, and
     whether the expansion of the log-likelihood around that step is exact.
     """
+    products = _column_products(basis)
     zeros = counts - ones
     for _ in range(n_steps - 1):
         logits = basis @ coefficients
@@ -167,19 +157,20 @@ def _newton_step(
     failure = np.exp(logits)
     failure += 1.0
     np.reciprocal(failure, out=failure)
-    weight = counts * failure
+    weight = counts * failure  # the expected zeros, so far
     gradient = basis.T @ (weight - zeros)
     weight -= weight * failure
     return _solve_each(products @ weight, gradient), failure, weight
 
 
-def _smoothed_fit(basis: Array, products: Array, counts: Array, ones: Array) -> Array:
+def _smoothed_fit(basis: Array, counts: Array, ones: Array) -> Array:
     """Coefficients (p, B) of a least-squares fit to smoothed logits of the labels."""
     smoothed_ones = ones + 0.3
     smoothed_zeros = counts - ones + 0.3
     logits = np.log(smoothed_ones / smoothed_zeros)
     weight = smoothed_ones * smoothed_zeros / (counts + 0.6)
-    return _solve_each(products @ weight, basis.T @ (weight * logits))
+    gram_triangles = _column_products(basis) @ weight
+    return _solve_each(gram_triangles, basis.T @ (weight * logits))
 
 
 def _column_products(basis: Array) -> Array:
@@ -204,8 +195,9 @@ def _solve_each(triangles: Array, right: Array) -> Array:
     found entry by entry, for all systems at once.
     """
     p = len(right)
+    pairs = _triangle(p)
+    lower = dict(zip(pairs, triangles, strict=True))
     solution = right.copy()
-    lower = dict(zip(_triangle(p), triangles, strict=True))
     for j in range(p):
         inverse_pivot = 1.0 / lower[j, j]
         for i in range(j + 1, p):
@@ -225,9 +217,9 @@ def _damped_newton(
     model: LevelModel, basis: Array, counts: Array, ones: Array
 ) -> tuple[Array, Array, Array]:
     """Log-likelihoods (B,), coefficients (p, B), and the duality gaps left (B,)."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        coefficients = _smoothed_fit(basis, _column_products(basis), counts, ones)
-    coefficients[:, ~np.isfinite(coefficients).all(axis=0)] = 0.0
+    with np.errstate(all="ignore"):
+        coefficients = _smoothed_fit(basis, counts, ones)
+    coefficients[~np.isfinite(coefficients)] = 0.0
     gap = np.full(ones.shape[1], np.inf)
     for _ in range(_DAMPED_STEPS):
         active = np.flatnonzero(gap > _CLOSED_GAP)
@@ -236,14 +228,16 @@ def _damped_newton(
         n = counts[:, active]
         k = ones[:, active]
         before = coefficients[:, active]
-        change = _newton_change(model, n, k, basis @ before)
-        gap[active] = _duality_gap(n, basis @ before, change)
+        logits = basis @ before
+        change = _newton_change(model, n, k, logits)
+        gap[active] = _duality_gap(n, logits, change)
         # the basis is orthonormal under the counts of the model
         direction = basis.T @ (model.counts[:, None] * change)
         moved = _backtrack(basis, n, k, before, direction)
         is_open = gap[active] > _CLOSED_GAP
-        coefficients[:, active[is_open]] = moved[:, is_open]
-    return _log_likelihood(counts, ones, basis @ coefficients), coefficients, gap
+        coefficients[:, active] = np.where(is_open, moved, before)
+    value = _log_likelihood(counts, ones, basis @ coefficients)
+    return value, coefficients, gap
 
 
 def _duality_gap(counts: Array, logits: Array, change: Array) -> Array:
@@ -289,17 +283,20 @@ def _newton_change(
     x = model.values / np.abs(model.values).max()
     pivots = _weighted_leja_points(x, log_root_weight, model)
     # each over the root weight of its pivot, for a matrix of entries of like size
-    lagrange = _lagrange_polynomials(x, pivots, model.intercept)
-    lagrange = lagrange / np.take_along_axis(root_weight, pivots, axis=0)
-    lagrange = np.moveaxis(lagrange, 2, 0)
-    # expected zeros and ones, each in its digits, where one of them may be tiny
+    pivot_weight = np.take_along_axis(root_weight, pivots, axis=0)
+    polynomials = _lagrange_polynomials(x, pivots, model.intercept) / pivot_weight
+    # expected ones and zeros, each in its digits, as one of them may be tiny
+    expected_ones = counts * expit(logits)
+    expected_zeros = counts * expit(-logits)
     frequency = ones / counts
-    residual = frequency * (counts * expit(-logits))
-    residual -= (1.0 - frequency) * (counts * expit(logits))
-    scaled = lagrange * root_weight.T[:, :, None]
-    gradient = lagrange.swapaxes(1, 2) @ residual.T[:, :, None]
-    step = np.linalg.solve(scaled.swapaxes(1, 2) @ scaled, gradient)
-    return (lagrange @ step)[:, :, 0].T
+    residual = frequency * expected_zeros - (1.0 - frequency) * expected_ones
+    # one matrix (L, p) for each case
+    design = np.moveaxis(polynomials, 2, 0)
+    weighted_design = design * root_weight.T[:, :, None]
+    information = weighted_design.swapaxes(1, 2) @ weighted_design
+    gradient = design.swapaxes(1, 2) @ residual.T[:, :, None]
+    change = design @ np.linalg.solve(information, gradient)
+    return change[:, :, 0].T
 
 
 def _log_root_weight(counts: Array, logits: Array) -> Array:

@@ -131,11 +131,13 @@ def integer_ratios(values: tuple[float, ...]) -> NDArray[np.int64] | None:
     """
     x = np.array(values)
     x = x / np.abs(x[x != 0]).min()
-    fractions = [Fraction(float(ratio)).limit_denominator(1000) for ratio in x]
+    fractions = [Fraction(ratio).limit_denominator(1000) for ratio in x.tolist()]
     scale = math.lcm(*(fraction.denominator for fraction in fractions))
-    if max(abs(fraction * scale) for fraction in fractions) > _LARGEST_INTEGER:
+    integers = [int(fraction * scale) for fraction in fractions]
+    if max(map(abs, integers)) > _LARGEST_INTEGER:
         return None
-    integers = np.array([int(fraction * scale) for fraction in fractions])
-    if (np.abs(integers / scale - x) > _RATIO_TOLERANCE * np.abs(x)).any():
+    integers = np.array(integers)
+    error = np.abs(integers / scale - x)
+    if (error > _RATIO_TOLERANCE * np.abs(x)).any():
         return None
     return integers // np.gcd.reduce(integers)

@@ -21,6 +21,9 @@ QUANTISER_CONSTRAINTS = {
     "strategy": [Words("uniform", "quantile", "kmeans")],
 }
 
+# Squared distances within the clusters from a first value to before an end.
+Cost = Callable[..., Array]
+
 # Distance, as a fraction of the largest value, at which a training value lies on a
 # threshold, whatever its unit.
 _ROUNDING = 8.0 * np.finfo(np.float64).eps
@@ -139,9 +142,8 @@ def _equal_width(X: Array, n_bins: int) -> Array:
     low = X.min(axis=0)
     high = X.max(axis=0)
     # a training value that lies on a threshold but for rounding is the threshold
-    tolerance = np.minimum(
-        _ROUNDING * np.maximum(np.abs(low), np.abs(high)), 1e-3 * (high - low)
-    )
+    magnitude = np.maximum(np.abs(low), np.abs(high))
+    tolerance = np.minimum(_ROUNDING * magnitude, 1e-3 * (high - low))
     thresholds = np.empty((X.shape[1], n_bins - 1))
     for i in range(1, n_bins):
         fraction = i / n_bins
@@ -176,24 +178,24 @@ def _cluster_starts(values: Array, counts: Array, n_clusters: int) -> Indices:
     n = len(values)
     cost = _within_cluster_cost(values, counts)
     tie = _TIE * cost(0, n)
-    ends = np.arange(1, n + 1)
+    end = np.arange(1, n + 1)
     # the least cost of clusters of the first i values, i = 0, .., n
-    least = np.concatenate([[np.inf], cost(0, ends)])
+    least = np.concatenate([[np.inf], cost(0, end)])
     last_starts = []
     for _ in range(n_clusters - 1):
         start = _best_starts(least, cost, tie)
-        least[2:] = least[start[2:]] + cost(start[2:], ends[1:])
+        least[2:] = least[start[2:]] + cost(start[2:], end[1:])
         least[1] = np.inf  # one value has no further clusters
         last_starts.append(start)
     starts = []
-    end = n
+    first = n
     for start in reversed(last_starts):
-        end = start[end]
-        starts.insert(0, end)
+        first = start[first]
+        starts.insert(0, first)
     return np.array(starts, dtype=np.intp)
 
 
-def _within_cluster_cost(values: Array, counts: Array) -> Callable[[Any, Any], Array]:
+def _within_cluster_cost(values: Array, counts: Array) -> Cost:
     """Return the function that gives the squared distances within a cluster.
 
     Its arguments are indices, or arrays of them: the first value of the cluster, and
@@ -209,16 +211,16 @@ def _within_cluster_cost(values: Array, counts: Array) -> Callable[[Any, Any], A
     squares = np.concatenate([[0.0], np.cumsum(counts * x * x)])
 
     def cost(start, end):
+        cluster_size = size[end] - size[start]
         cluster_total = total[end] - total[start]
-        square_of_mean = cluster_total * cluster_total / (size[end] - size[start])
-        return np.maximum(squares[end] - squares[start] - square_of_mean, 0.0)
+        cluster_squares = squares[end] - squares[start]
+        spread = cluster_squares - cluster_total * cluster_total / cluster_size
+        return np.maximum(spread, 0.0)
 
     return cost
 
 
-def _best_starts(
-    least: Array, cost: Callable[[Any, Any], Array], tie: float
-) -> Indices:
+def _best_starts(least: Array, cost: Cost, tie: float) -> Indices:
     """First value of the last cluster of the first i values (n + 1,), for i >= 2.
 
     The clusters before the last cost ``least`` (n + 1,). Of starts that are equally

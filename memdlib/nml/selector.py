@@ -183,17 +183,17 @@ class NMLFeatureSelector(RankedSelector):
             self.n_moments_,
             intercept=self.intercept,
         )
+        self._rank(codelength)
+        self.null_codelength_ = multinomial_codelength(np.bincount(codes))
+        return self
+
+    def _rank(self, codelength):
+        """Choose the moments of each feature and order the features by code length."""
         self.errors_ = codelength.error
         self.complexities_ = codelength.complexity
         self.uncertainties_ = codelength.uncertainty
         self.methods_ = codelength.method
         self.codelengths_ = codelength.total
-        self.null_codelength_ = multinomial_codelength(np.bincount(codes))
-        self._rank()
-        return self
-
-    def _rank(self):
-        """Choose the number of moments of each feature, and order the features."""
         lengths = self.codelengths_ if self.criterion == "nml" else self.errors_
         lengths = lengths.round(_DIGITS)
         best = lengths.argmin(axis=1)

@@ -26,6 +26,7 @@ from memdlib.nml.fits import max_log_likelihoods
 from memdlib.nml.level_model import LevelModel, integer_ratios, orthonormal_basis
 
 Integers = NDArray[np.int64]
+Table = NDArray[np.floating]  # in double or extended precision
 
 # Label counts held in memory at a time.
 _BATCH = 2**17
@@ -83,15 +84,19 @@ def _label_count_terms(model: LevelModel) -> Iterator[tuple[Array, Array]]:
     # those of the largest level change fastest, so that neighbours have close maxima
     order = np.argsort(sizes)
     log_binomials = [_log_binomials(int(size) - 1) for size in sizes]
-    for start in range(0, last // 2 + 1, _BATCH):
-        index = np.arange(start, min(start + _BATCH, last // 2 + 1))
+    n_half = last // 2 + 1
+    for start in range(0, n_half, _BATCH):
+        stop = min(start + _BATCH, n_half)
+        index = np.arange(start, stop)
         ones = np.empty((len(sizes), len(index)), dtype=np.intp)
         ones[order] = np.unravel_index(index, sizes[order])
         interior = np.flatnonzero(~on_boundary(model, ones))
+        index = index.take(interior)
         ones = ones.take(interior, axis=1)
         log_number = sum(map(np.take, log_binomials, ones))
         # the label counts in the middle are their own mirror image, and count half
-        log_number[2 * index[interior] == last] -= math.log(2.0)
+        is_middle = 2 * index == last
+        log_number[is_middle] -= math.log(2.0)
         yield ones.astype(np.float64), log_number
 
 
@@ -109,18 +114,18 @@ def _statistic_terms(model: LevelModel) -> Iterator[tuple[Array, Array]]:
     largest = int(counts @ steps)
     tables = _sequence_numbers(counts, steps, largest // 2 + 1)
     statistics, log_numbers = _log_sequence_numbers(tables[-1], counts, largest)
-    batch_size = max(1024, _TRACED_ENTRIES // (int(counts.max()) + 1))
+    n_choices = int(counts.max()) + 1
+    batch_size = max(1024, _TRACED_ENTRIES // n_choices)
     for start in range(0, len(statistics), batch_size):
         batch = slice(start, start + batch_size)
         ones = _likely_ones(counts, steps, tables, statistics[batch])
         ones[flipped] = counts[flipped, None] - ones[flipped]
         interior = ~on_boundary(model, ones)
-        yield ones[:, interior].astype(np.float64), log_numbers[batch][interior]
+        log_number = log_numbers[batch]
+        yield ones[:, interior].astype(np.float64), log_number[interior]
 
 
-def _sequence_numbers(
-    counts: Integers, steps: Integers, size: int
-) -> list[NDArray[np.floating]]:
+def _sequence_numbers(counts: Integers, steps: Integers, size: int) -> list[Table]:
     """Numbers of label sequences of the first 0, 1, .., L levels with each statistic.
 
     A label 1 at level l adds ``steps[l]`` to the statistic. Each table holds the
@@ -140,7 +145,7 @@ def _sequence_numbers(
 
 
 def _log_sequence_numbers(
-    table: NDArray[np.floating], counts: Integers, largest: int
+    table: Table, counts: Integers, largest: int
 ) -> tuple[Integers, Array]:
     """Statistics (B,) of the last of `_sequence_numbers`, and log numbers (B,)."""
     statistics = np.flatnonzero(table)
@@ -152,10 +157,7 @@ def _log_sequence_numbers(
 
 
 def _likely_ones(
-    counts: Integers,
-    steps: Integers,
-    tables: list[NDArray[np.floating]],
-    statistic: Integers,
+    counts: Integers, steps: Integers, tables: list[Table], statistic: Integers
 ) -> Integers:
     """Label counts (L, B) with the given statistics (B,), from `_sequence_numbers`.
 
@@ -165,9 +167,11 @@ def _likely_ones(
     ones = np.empty((len(counts), len(statistic)), dtype=np.int64)
     for level in range(len(counts) - 1, -1, -1):
         table = tables[level]
-        binomials = _binomials(int(counts[level])).astype(table.dtype)
+        n = int(counts[level])
+        binomials = _binomials(n).astype(table.dtype)
         # what remains for the levels below, for every number of labels 1 at this one
-        remaining = statistic - steps[level] * np.arange(len(binomials))[:, None]
+        level_ones = np.arange(n + 1)[:, None]
+        remaining = statistic - steps[level] * level_ones
         # no sequence has a statistic outside the table: a zero at either end says so
         padded = np.concatenate([[0.0], table, [0.0]])
         number = binomials[:, None] * padded.take(remaining + 1, mode="clip")

@@ -36,7 +36,8 @@ def suprema(counts, ones, basis):
 
     Where a supremum is not attained, each step brings it nearer by a factor e or more.
     """
-    n, k = np.asarray(counts, dtype=float), np.asarray(ones, dtype=float)
+    n = np.asarray(counts, dtype=float)
+    k = np.asarray(ones, dtype=float)
     theta = np.zeros((len(k), basis.shape[1]))
 
     def value(theta):
@@ -72,15 +73,18 @@ def suprema(counts, ones, basis):
 
 def literal_complexity(counts, values, m, intercept):
     """Log of the sum over all label sequences; at most a few thousand vectors."""
-    counts, values = np.asarray(counts), np.asarray(values, dtype=float)
+    counts = np.asarray(counts)
+    values = np.asarray(values, dtype=float)
     active = counts > 0
     if not intercept:
         active &= values != 0
-    counts, values = counts[active], values[active]
+    counts = counts[active]
+    values = values[active]
     if not counts.size:
         return 0.0
     order = np.argsort(values)
-    counts, values = counts[order], values[order]
+    counts = counts[order]
+    values = values[order]
     ones = np.array(list(product(*(range(n + 1) for n in counts.tolist()))))
     numbers = [math.prod(map(math.comb, counts.tolist(), k)) for k in ones.tolist()]
     found = suprema(counts, ones, design(values, m, intercept))

@@ -110,7 +110,8 @@ def test_every_result_keeps_the_proved_bounds(case, method):
     assume(method != "exact" or math.prod(n + 1 for n in counts) < 10**4)
     model = model_or_none(case)
     assume(model is not None)
-    found, refusal = None, ""
+    found = None
+    refusal = ""
     try:
         found = conditional_complexity_estimate(
             counts, m, values, intercept, method, n_draws=2**9

@@ -16,7 +16,8 @@ def simulated(n=40, d=8, seed=1):
 
 def posterior_logits(x, y, m, intercept, smoothing):
     """Penalised fit of one feature by a general optimiser, at its occupied levels."""
-    prior, occupied = y.mean(), np.unique(x)
+    prior = y.mean()
+    occupied = np.unique(x)
     n = np.array([(x == v).sum() for v in occupied]) + smoothing
     k = np.array([y[x == v].sum() for v in occupied]) + smoothing * prior
     powers = np.power.outer(occupied / 5.0, np.arange(0 if intercept else 1, m + 1))

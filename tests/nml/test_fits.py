@@ -88,6 +88,6 @@ def test_what_cannot_be_certified_is_refused(monkeypatch):
     ],
 )
 def test_levels_too_uneven_for_the_digits_of_a_fit(values, m, intercept, refused):
-    told = "too uneven for .* parameters.*join levels"
-    with pytest.raises(ValueError, match=told) if refused else nullcontext():
+    message = "too uneven for .* parameters.*join levels"
+    with pytest.raises(ValueError, match=message) if refused else nullcontext():
         level_model(np.full(len(values), 2), np.array(values, float), m, intercept)

@@ -16,10 +16,10 @@ def two_outcomes(n):
 
 
 def recurrence(n, n_levels):
-    before, now = mp.mpf(1), two_outcomes(n)
+    sums = [mp.mpf(1), two_outcomes(n)]
     for k in range(1, n_levels - 1):
-        before, now = now, now + mp.mpf(n) / k * before
-    return now if n_levels > 1 else before
+        sums.append(sums[-1] + mp.mpf(n) / k * sums[-2])
+    return sums[n_levels - 1]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,8 @@ def test_figures(n_levels, n, expected):
     [[5, 0, 2, 9], (3, 3, 1), np.array([4.0, 11.0], dtype=np.float32), [1], [0, 1]],
 )
 def test_code_lengths_are_entropy_plus_complexity(counts):
-    n, n_levels = int(sum(counts)), len(counts)
+    n = int(sum(counts))
+    n_levels = len(counts)
     entropy = -mp.fsum(k * mp.log(mp.mpf(int(k)) / n) for k in counts if k)
     one = multinomial_codelength(counts)
     assert one == pytest.approx(float(entropy + mp.log(recurrence(n, n_levels))))

@@ -35,7 +35,8 @@ def test_no_partition_is_better_than_kmeans(n_bins):
         X[:, ::2] += rng.normal(size=(n, 10))
         levels = LevelQuantiser(n_bins, "kmeans").fit_transform(X)
         for x, found in zip(X.T, levels.T, strict=True):
-            ordered, least = np.sort(x), np.inf
+            ordered = np.sort(x)
+            least = np.inf
             for cuts in itertools.combinations(range(1, n), min(n_bins, n) - 1):
                 parts = np.split(ordered, cuts)
                 cost = sum(((p - p.mean()) ** 2).sum() for p in parts)
@@ -67,3 +68,23 @@ def test_levels_of_equal_width_are_those_of_fractions(n_bins, zero, unit):
     np.testing.assert_allclose(
         model.thresholds_[0], cuts, rtol=0, atol=1e-14 * unit * 30
     )
+
+
+@pytest.mark.parametrize("n_bins", [2, 5])
+def test_many_values_are_cut_as_by_the_plain_dynamic_program(n_bins):
+    """More values than are searched at once."""
+    x = np.sort(np.random.default_rng([71, 3]).exponential(size=400))
+    levels = LevelQuantiser(n_bins, "kmeans").fit_transform(x[:, None])[:, 0]
+    # squared distances of the values i to j - 1 from their mean
+    total = np.concatenate([[0.0], np.cumsum(x)])
+    squares = np.concatenate([[0.0], np.cumsum(x**2)])
+    least = np.full(401, np.inf)
+    least[0] = 0.0
+    for _ in range(n_bins):
+        extended = np.full(401, np.inf)
+        for j in range(1, 401):
+            cluster_total = total[j] - total[:j]
+            cost = squares[j] - squares[:j] - cluster_total**2 / np.arange(j, 0, -1)
+            extended[j] = (least[:j] + cost).min()
+        least = extended
+    assert within(x, levels) == pytest.approx(least[400], rel=1e-10)

@@ -9,8 +9,10 @@ import pytest
 
 from memdlib import nml
 
-LOG_C, ESTIMATE = nml.conditional_complexity, nml.conditional_complexity_estimate
-GAUSS, BOTH = nml.gaussian_complexity, {"mean_range": (0, 1), "scale_range": (1, 2)}
+LOG_C = nml.conditional_complexity
+ESTIMATE = nml.conditional_complexity_estimate
+GAUSS = nml.gaussian_complexity
+BOTH = {"mean_range": (0, 1), "scale_range": (1, 2)}
 EXPON = nml.exponential_complexity
 CASES = [
     (LOG_C, ([3, -1], 1), "level_counts holds -1.0"),

@@ -22,9 +22,10 @@ def test_one_feature_and_one_moment_at_a_time(strategy, intercept):
     model.fit(X, y)
     levels = model.quantiser_.transform(X)
     for j, x in enumerate(levels.T):
-        single = [conditional_codelength(x + 1, y, m, intercept) for m in range(1, 5)]
-        total = np.array([s.total for s in single])
-        error, least = [s.error for s in single], total.min()
+        codes = [conditional_codelength(x + 1, y, m, intercept) for m in range(1, 5)]
+        total = np.array([code.total for code in codes])
+        error = [code.error for code in codes]
+        least = total.min()
         np.testing.assert_allclose(model.codelengths_[j], total, rtol=0, atol=1e-11)
         np.testing.assert_allclose(model.errors_[j], error, rtol=0, atol=1e-11)
         assert model.feature_codelengths_[j] == pytest.approx(least, abs=1e-11)
@@ -50,14 +51,15 @@ def test_what_is_kept():
 def test_a_feature_and_its_mirror_image_keep_the_order_of_the_columns():
     """Their codes are equally long, but not to the last digit."""
     rng = np.random.default_rng([72, 6])
-    X, y = rng.normal(size=(24, 30)), np.arange(24) % 2
+    X = rng.normal(size=(24, 30))
+    y = np.arange(24) % 2
     for both in (np.hstack([X, -X]), np.hstack([-X, X])):
         model = NMLFeatureSelector(3, intercept=True).fit(both, y)
         first, second = np.split(model.feature_codelengths_, 2)
         assert (first > second).any()
         assert (first < second).any()
-        place = np.argsort(model.order_)
-        assert (place[:30] < place[30:]).all()
+        position = np.argsort(model.order_)
+        assert (position[:30] < position[30:]).all()
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,8 @@ def test_leukemia(strategy, least, gene):
     bunch = load_or_skip("leukemia")
     train = bunch.split == "train"
     screen = ExpressionFilter().fit(bunch.X[train])
-    X, y = screen.transform(bunch.X[train]), bunch.y[train]
+    X = screen.transform(bunch.X[train])
+    y = bunch.y[train]
     names = screen.get_feature_names_out(bunch.feature_names)
     assert X.shape == (38, 3051)
     contrast = abs(X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)) / X.std(axis=0)
