@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 
 from memdlib.nml import conditional_complexity_estimate
 from memdlib.nml.complexity import solve
-from memdlib.nml.fits import suprema
+from memdlib.nml.fits import max_log_likelihoods
 from memdlib.nml.level_model import level_model, orthonormal_basis
 
 # Models with a seed of their own.
@@ -229,7 +229,9 @@ def reference(call: Hostile) -> float:
     if half:
         model = level_model(np.array(counts), np.array(values), m, intercept)
         basis, first = orthonormal_basis(model), np.array(half, float).T
-        logits = basis @ suprema(model, basis, model.counts[:, None], first)[1]
+        logits = (
+            basis @ max_log_likelihoods(model, basis, model.counts[:, None], first)[1]
+        )
         starts = dict(zip(half, logits.T, strict=True))
     with mpmath.workdps(DIGITS):
         scale = max(map(abs, x), default=1.0)

@@ -355,12 +355,6 @@ def sum_duplicates(X: MatrixLike) -> MatrixLike:
     return X
 
 
-def _checked(value, name, rule, said):
-    if not rule.is_satisfied_by(value):
-        raise ValueError(f"{name}={value!r} must be {said}")
-    return value
-
-
 def check_real(value: float, name: str, interval: Number) -> float:
     """Return a number of an interval as float; raise ValueError otherwise."""
     if not interval.is_satisfied_by(value):
@@ -368,31 +362,18 @@ def check_real(value: float, name: str, interval: Number) -> float:
     return float(value)
 
 
-def check_unit_interval(value: float, name: str) -> float:
-    """Return a number in [0, 1] as float; raise ValueError otherwise."""
-    return float(_checked(value, name, UNIT, "a number between 0 and 1"))
-
-
-def check_nonnegative(value: float, name: str) -> float:
-    """Return a finite number >= 0 as float; raise ValueError otherwise."""
-    said = "a finite number, zero or above"
-    return float(_checked(value, name, NONNEGATIVE, said))
-
-
-def check_positive(value: float, name: str) -> float:
-    """Return a finite number > 0 as float; raise ValueError otherwise."""
-    return float(_checked(value, name, POSITIVE, "a finite number above zero"))
-
-
 def check_integer(value: int, name: str, *, minimum: int = 1) -> int:
     """Return an integer >= ``minimum`` as int (no bool, no 38.0); else ValueError."""
-    said = f"an integer, {minimum} or more"
-    return int(_checked(value, name, Number(Integral, minimum), said))
+    if not Number(Integral, minimum).is_satisfied_by(value):
+        raise ValueError(f"{name}={value!r} must be an integer, {minimum} or more")
+    return int(value)
 
 
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> str:
     """Return one of several words; raise ValueError naming them otherwise."""
-    return _checked(value, name, Words(*choices), f"one of {list(choices)}")
+    if not Words(*choices).is_satisfied_by(value):
+        raise ValueError(f"{name}={value!r} must be one of {list(choices)}")
+    return value
 
 
 def count_features(asked: int | float | None, available: int, name: str) -> int:

@@ -95,7 +95,7 @@ def test_near_equal_distributions_give_numbers():
         (lambda: weighted_jt_kernel([[1]], version="C"), "version='C' must be one of"),
         (lambda: weighted_jt_kernel([[1]], q=math.nan), "q=nan must be a number from"),
         (lambda: jt_kernel([[1.0]], q="1"), "q='1' must be a number from 0 to 2"),
-        (lambda: exponential_js_kernel([[1.0]], t=-1), "t=-1 must be a finite number"),
+        (lambda: exponential_js_kernel([[1.0]], t=-1), "t=-1 must be a float in"),
         (lambda: js_kernel([[math.nan, 1.0]]), "contains NaN"),
         (lambda: js_kernel([[1.0]], [[0.5, 0.5]]), "Incompatible dimension for X and"),
     ],

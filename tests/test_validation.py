@@ -4,14 +4,15 @@ from scipy import sparse
 
 from memdlib import MeMdClassifier
 from memdlib.validation import (
+    NONNEGATIVE,
+    POSITIVE,
+    UNIT,
     check_choice,
     check_integer,
-    check_nonnegative,
-    check_positive,
     check_priors,
+    check_real,
     check_real_array,
     check_sample_weight,
-    check_unit_interval,
     count_features,
     labelled_batch,
     labelled_data,
@@ -94,11 +95,11 @@ def test_impossible_counts(asked):
     "value", [-5e-324, np.nan, np.inf, "0.5", None, 1j, [0.5], True, np.False_]
 )
 def test_numbers_out_of_range_are_named(value):
-    for check in (check_unit_interval, check_nonnegative, check_positive):
-        with pytest.raises(ValueError, match=r"^a=.* must be a"):
-            check(value, "a")
-    with pytest.raises(ValueError, match=r"^a=1\.5 must be a number between 0 and 1"):
-        check_unit_interval(1.5, "a")
+    for interval in (UNIT, NONNEGATIVE, POSITIVE):
+        with pytest.raises(ValueError, match=r"^a=.* must be a float in the range"):
+            check_real(value, "a", interval)
+    with pytest.raises(ValueError, match=r"^a=1\.5 must be a float .* \[0.0, 1.0\]"):
+        check_real(1.5, "a", UNIT)
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.0, 2.5, True, np.True_, "2", None])
@@ -208,8 +209,8 @@ def test_batches_have_the_classes_of_the_first():
 
 def test_ends_of_intervals_are_inside_or_outside_as_documented():
     for value in (5e-324, np.float32(0.25), 1e308):
-        assert check_nonnegative(value, "a") == check_positive(value, "a") == value
-    ends = {check_unit_interval: np.nextafter(1.0, 2.0), check_positive: 0.0}
-    for check, value in ends.items():
+        assert check_real(value, "a", NONNEGATIVE) == value
+        assert check_real(value, "a", POSITIVE) == value
+    for interval, value in ((UNIT, np.nextafter(1.0, 2.0)), (POSITIVE, 0.0)):
         with pytest.raises(ValueError, match="^a="):
-            check(value, "a")
+            check_real(value, "a", interval)

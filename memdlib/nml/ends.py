@@ -23,7 +23,7 @@ from memdlib._types import Array
 from memdlib.densities.support import panel_nodes
 from memdlib.families import TruncatedExponential
 from memdlib.nml.checks import Range, check_range
-from memdlib.validation import Number, check_choice, check_integer, check_positive
+from memdlib.validation import POSITIVE, Number, check_choice, check_integer, check_real
 
 CONVENTIONS = ("data", "parameter")
 # Gauss-Legendre nodes on each panel, and its largest width on the logit scale.
@@ -104,7 +104,7 @@ def gaussian_complexity(
     if scale is not None:
         n = check_integer(n, "n")
         left, right = check_range(mean_range, "mean_range", _OF_MEANS)
-        scale = check_positive(scale, "scale")
+        scale = check_real(scale, "scale", POSITIVE)
         log_range = math.log(right - left) - math.log(scale)
         return _count(log_range + 0.5 * math.log(n / (2.0 * math.pi)), counted)
     why = _OF_RATIOS.format("scale")
@@ -181,7 +181,7 @@ def exponential_complexity(
         inside = math.log(_log_quotient(low, high)) + _log_gamma_peak(float(n))
         return _count(inside, counted)
     check_choice(counted, "counted", CONVENTIONS[:1])
-    upper = check_positive(upper, "upper")
+    upper = check_real(upper, "upper", POSITIVE)
     low, high = check_range(
         mean_range, "mean_range", _OF_ENDS, lowest=0.0, highest=upper
     )

@@ -115,7 +115,7 @@ def test_too_few_steps_are_told():
         ([[1, np.nan]], {}, "contains NaN"),
         (np.full((3, 3), 1e308), {}, r"feature 0 of X is 1e\+308"),
         (np.full((3, 3), 5e-324), {}, "feature 0 of X is 4.94066e-324"),
-        (1e308 * sparse.eye_array(8, format="csr"), {"smoothing": 1}, "absolute value of feature"),
+        (1e308 * sparse.eye_array(8, format="csr"), {"smoothing": 1}, "absolute value"),
     ],
 )
 def test_bad_input_is_named(X, options, message):
