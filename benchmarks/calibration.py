@@ -144,7 +144,13 @@ def _texts(rng, kind, seed):
     K = int(rng.integers(2, 5))
     length, lift = rng.choice([20.0, 100.0]), rng.uniform(2.0, 8.0)
     text = simulate_text_counts(
-        n + N_TEST, 1000, 40, K, document_length=length, lift=lift, random_state=seed
+        n + N_TEST,
+        n_words=1000,
+        n_informative=40,
+        n_classes=K,
+        document_length=length,
+        lift=lift,
+        random_state=seed,
     )
     # the first documents of each class in turn: none is missing
     place = np.zeros(len(text.y), dtype=int)

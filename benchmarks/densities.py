@@ -59,7 +59,7 @@ def comparisons() -> list[Comparison]:
     found = []
     for m in (4, 6):
         mu = np.stack([(x**j).mean(axis=0) for j in range(1, m + 1)], axis=1)
-        density = MaxEntDensity(m, (-1.0, 1.0))
+        density = MaxEntDensity(m, support=(-1.0, 1.0))
         for method in ("BFGS", "trust-exact"):
             found.append(
                 compare_times(

@@ -165,7 +165,7 @@ def judge(problem: Problem) -> str:
     """
     m = len(problem.mu)
     try:
-        density = MaxEntDensity(m, problem.support).from_moments(problem.mu)
+        density = MaxEntDensity(m, support=problem.support).from_moments(problem.mu)
     except NotConvergedError:
         return "not converged" if problem.possible else "no such moments"
     except InfeasibleMomentsError as error:
@@ -195,7 +195,7 @@ def is_unattained(problem: Problem) -> bool:
     step = 1 if np.isfinite(problem.support.lower) else 2
     fewer, m = problem.mu[:-step], len(problem.mu)
     try:
-        plain = MaxEntDensity(len(fewer), problem.support).from_moments(fewer)
+        plain = MaxEntDensity(len(fewer), support=problem.support).from_moments(fewer)
     except (InfeasibleMomentsError, NotConvergedError):
         return False
     moments = integrate(plain, m)[1:]

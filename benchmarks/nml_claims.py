@@ -273,7 +273,10 @@ def outcomes(block: int, n_models: int = BLOCK) -> Counter[str]:
         call = random_model(rng)
         truth = reference(call)
         solve.cache_clear()
-        claim = conditional_complexity_estimate(*call)
+        counts, m, values, intercept = call
+        claim = conditional_complexity_estimate(
+            counts, m, level_values=values, intercept=intercept
+        )
         found[judged(claim, truth, call)] += 1
     return found
 

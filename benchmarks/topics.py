@@ -32,7 +32,7 @@ def documents() -> sparse.csr_array:
 def comparisons() -> list[Comparison]:
     """Measure as many steps of both, and what they reach from the same start."""
     X = documents()
-    ours = PLSA(N_TOPICS, smoothing=0, max_iter=N_STEPS, tol=1e-15, random_state=0)
+    ours = PLSA(N_TOPICS, alpha=0, max_iter=N_STEPS, tol=1e-15, random_state=0)
     options = {"beta_loss": "kullback-leibler", "solver": "mu", "tol": 0}
     theirs = NMF(N_TOPICS, init="random", max_iter=N_STEPS, random_state=0, **options)
     name = 'scikit-learn NMF("kullback-leibler", "mu")'
@@ -58,7 +58,7 @@ def comparisons() -> list[Comparison]:
         theta,
         np.ascontiguousarray(Q.T),
         beta=1.0,
-        smoothing=0.0,
+        alpha=0.0,
         tol=1e-9,
         max_iter=N_STEPS,
     )

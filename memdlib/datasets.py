@@ -13,14 +13,18 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._param_validation import validate_params
 
-from memdlib.validation import COUNT, NONNEGATIVE, Number, check_real_array
+from memdlib._sklearn import validate_params
+from memdlib.validation import COUNT, NONNEGATIVE, Interval, check_real_array
 
 __all__ = ["simulate_gaussian_classes", "simulate_text_counts"]
 
-_SEVERAL = Number(Integral, 2)
-_RANDOM_STATE = [Number(Integral, 0), np.random.RandomState, None]
+_SEVERAL = Interval(Integral, 2, None, closed="left")
+_RANDOM_STATE = [
+    Interval(Integral, 0, None, closed="left"),
+    np.random.RandomState,
+    None,
+]
 _GAUSSIAN_STREAM = 1
 _TEXT_STREAM = 2
 # Mandelbrot's shift: the frequency of a word is proportional to 1 / (rank + 2.7).
@@ -31,7 +35,7 @@ _ZIPF_SHIFT = 2.7
     {
         "n_samples": [COUNT],
         "n_features": [COUNT],
-        "n_informative": [Number(Integral, 0)],
+        "n_informative": [Interval(Integral, 0, None, closed="left")],
         "n_classes": [_SEVERAL],
         "weights": ["array-like", None],
         "separation": [NONNEGATIVE],
@@ -41,6 +45,7 @@ _ZIPF_SHIFT = 2.7
 )
 def simulate_gaussian_classes(
     n_samples: int = 200,
+    *,
     n_features: int = 20,
     n_informative: int = 5,
     n_classes: int = 2,
@@ -135,14 +140,15 @@ def simulate_gaussian_classes(
         "n_words": [COUNT],
         "n_informative": [COUNT],
         "n_classes": [_SEVERAL],
-        "document_length": [Number(Real, 1)],
-        "lift": [Number(Real, 1, None, "neither")],
+        "document_length": [Interval(Real, 1, None, closed="left")],
+        "lift": [Interval(Real, 1, None, closed="neither")],
         "random_state": _RANDOM_STATE,
     },
     prefer_skip_nested_validation=True,
 )
 def simulate_text_counts(
     n_documents: int = 400,
+    *,
     n_words: int = 1000,
     n_informative: int = 40,
     n_classes: int = 4,

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, MatrixLike, NDArray
-from memdlib.validation import checked_data
+from memdlib.validation import validate_features
 
 
 def log_posterior(joint: Array) -> Array:
@@ -79,10 +79,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _scores(self, X):
         """Joint log densities (n, K) of rows that a user passes."""
         check_is_fitted(self)
-        return self._joint_log_density(checked_data(self, X, reset=False))
+        return self._joint_log_density(validate_features(self, X, reset=False))
 
 
-def fitted(name: str) -> Any:
+def fitted_attribute(name: str) -> Any:
     """Read an attribute of the object that ``fit`` assigned to ``_fitted``."""
 
     def read(self):

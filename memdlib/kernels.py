@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_non_negative
 from memdlib._types import Array, ArrayLike
 from memdlib.validation import (
     NONNEGATIVE,
-    Number,
+    Interval,
     check_choice,
     check_real,
     sum_duplicates,
@@ -35,7 +35,7 @@ __all__ = ["exponential_js_kernel", "js_kernel", "jt_kernel", "weighted_jt_kerne
 
 # Numbers in a block: two blocks stay in the cache of a processor core.
 _BLOCK = 1 << 15
-_ORDERS = Number(Real, 0, 2, "both")
+_ORDERS = Interval(Real, 0, 2, closed="both")
 _SMALLEST = np.finfo(np.float64).tiny
 # Orders nearer to 1 than this lose digits in powers alone.
 _NEAR_ONE = 0.1
@@ -73,7 +73,7 @@ def js_kernel(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     return jt_kernel(X, Y, q=1.0)
 
 
-def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0) -> Array:
+def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, *, q: float = 1.0) -> Array:
     """Jensen-Tsallis kernel k_q(p, r) = ln_q 2 - T_q(p, r) between distributions.
 
     Parameters
@@ -109,6 +109,7 @@ def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, q: float = 1.0) -> Array
 def weighted_jt_kernel(
     X: ArrayLike,
     Y: ArrayLike | None = None,
+    *,
     q: float = 1.0,
     version: str = "A",
 ) -> Array:
@@ -159,7 +160,7 @@ def weighted_jt_kernel(
 
 
 def exponential_js_kernel(
-    X: ArrayLike, Y: ArrayLike | None = None, t: float = 1.0
+    X: ArrayLike, Y: ArrayLike | None = None, *, t: float = 1.0
 ) -> Array:
     """Exponentiated Jensen-Shannon kernel exp(-t JS(p, r)) between distributions.
 

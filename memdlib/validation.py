@@ -1,7 +1,7 @@
 """Checks of what a user passes in; every message names the value and the remedy.
 
 What a parameter may be is stated beside the estimator, as scikit-learn's own are, by
-its ``_parameter_constraints``: only here it is named which rules these have. Data must
+its ``_parameter_constraints``: here the rules that several have are named. Data must
 be finite, and of a size whose squares are numbers: here, and nowhere else.
 """
 
@@ -15,11 +15,12 @@ import numpy as np
 from scipy import sparse
 from sklearn import get_config
 from sklearn.utils import assert_all_finite, get_tags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
+from memdlib import _sklearn
+from memdlib._sklearn import StrOptions
 from memdlib._types import (
     Array,
     ArrayLike,
@@ -33,53 +34,27 @@ from memdlib._types import (
 )
 
 
-class Words(StrOptions):
-    """One of several words, which messages list in the order given.
+class Interval(_sklearn.Interval):
+    """scikit-learn's interval of numbers, without ``True`` and ``False``.
 
-    Examples
-    --------
-    >>> str(Words("js_gm", "js")), Words("js_gm", "js").is_satisfied_by("j")
-    ("a str among {'js_gm', 'js'}", False)
-    """
-
-    def __init__(self, *words: str) -> None:
-        super().__init__(dict.fromkeys(words).keys())
-
-
-class Number(Interval):
-    """A range of numbers, in which ``True`` and ``False`` are none.
-
-    Parameters
-    ----------
-    kind : {Integral, Real}
-        From :mod:`numbers`; an integer is a real number too.
-    low, high : number
-        Ends.
-    closed : {"left", "right", "both", "neither"}, default="left"
+    To scikit-learn they are the integers 1 and 0.
 
     Examples
     --------
     >>> COUNT.is_satisfied_by(3), COUNT.is_satisfied_by(True)
     (True, False)
-    >>> str(Number(Real, 0, 1, "right"))
-    'a float in the range (0.0, 1.0]'
     """
 
-    def __init__(
-        self, kind: type, low: float, high: float | None = None, closed: str = "left"
-    ) -> None:
-        super().__init__(kind, low, high, closed=closed)
-
-    def is_satisfied_by(self, val: Any) -> bool:
+    def is_satisfied_by(self, val):
         """Whether a value is a number of the kind, in the range."""
         return not isinstance(val, bool) and super().is_satisfied_by(val)
 
 
-UNIT = Number(Real, 0, 1, "both")
-SHARE = Number(Real, 0, 1, "right")
-POSITIVE = Number(Real, 0, None, "neither")
-NONNEGATIVE = Number(Real, 0)
-COUNT = Number(Integral, 1)
+UNIT_INTERVAL = Interval(Real, 0, 1, closed="both")
+FRACTION = Interval(Real, 0, 1, closed="right")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NONNEGATIVE = Interval(Real, 0, None, closed="left")
+COUNT = Interval(Integral, 1, None, closed="left")
 
 # Sizes of values and weights whose squares and products stay in the range of numbers;
 # of more instances than the last, one more is below the last digit of their count.
@@ -88,7 +63,7 @@ _MOST = 1e100
 _MOST_INSTANCES = 2.0**53
 
 
-def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
+def restore_on_error(method: Callable[..., Any]) -> Callable[..., Any]:
     """Check parameters before ``fit`` or ``partial_fit``; a failure changes nothing.
 
     Without it a failed fit would leave ``n_features_in_`` of data that it refused.
@@ -109,7 +84,7 @@ def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def checked_data(
+def validate_features(
     estimator: Estimator, X: MatrixLike, *y: ArrayLike | None, **options: Any
 ) -> Any:
     """Validate data as scikit-learn's ``validate_data`` does, and their size.
@@ -182,7 +157,7 @@ def check_sizes(estimator: Estimator, X: MatrixLike, training: bool) -> None:
         )
 
 
-def labelled_data(
+def validate_labelled(
     estimator: Estimator,
     X: MatrixLike,
     y: ArrayLike,
@@ -221,7 +196,7 @@ def labelled_data(
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if nullable is not None and not y.isna().any():
         y = y.to_numpy(nullable)  # integers of pandas stay integers
-    X, y = checked_data(estimator, X, y, reset=reset)
+    X, y = validate_features(estimator, X, y, reset=reset)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X)
     kept = weight > 0
@@ -255,7 +230,7 @@ def _weight_of_class(class_weight, classes, y, weight) -> Array:
     return weights
 
 
-def labelled_batch(
+def validate_batch(
     estimator: Estimator,
     X: MatrixLike,
     y: ArrayLike,
@@ -264,12 +239,12 @@ def labelled_batch(
     known: NDArray[Any] | None,
     **options: Any,
 ) -> tuple[Matrix, Indices, Array, NDArray[Any]]:
-    """Validate a batch for ``partial_fit``, as :func:`labelled_data`.
+    """Validate a batch for ``partial_fit``, as :func:`validate_labelled`.
 
     ``known`` are the classes of the batches before, None on the first call; the codes
     returned are indices into all classes.
     """
-    X, codes, weight, seen = labelled_data(
+    X, codes, weight, seen = validate_labelled(
         estimator, X, y, sample_weight, reset=known is None, several=False, **options
     )
     if known is None and classes is None:
@@ -326,7 +301,7 @@ def check_sample_weight(
     Weights are counts of instances, which smoothing compares with one: they are never
     rescaled. Their sum may not be so large that rounding would lose one more instance.
     """
-    weight = _check_sample_weight(
+    weight = _sklearn.check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
     if not weight.any():
@@ -355,7 +330,7 @@ def sum_duplicates(X: MatrixLike) -> MatrixLike:
     return X
 
 
-def check_real(value: float, name: str, interval: Number) -> float:
+def check_real(value: float, name: str, interval: Interval) -> float:
     """Return a number of an interval as float; raise ValueError otherwise."""
     if not interval.is_satisfied_by(value):
         raise ValueError(f"{name}={value!r} must be {interval}")
@@ -364,14 +339,14 @@ def check_real(value: float, name: str, interval: Number) -> float:
 
 def check_integer(value: int, name: str, *, minimum: int = 1) -> int:
     """Return an integer >= ``minimum`` as int (no bool, no 38.0); else ValueError."""
-    if not Number(Integral, minimum).is_satisfied_by(value):
+    if not Interval(Integral, minimum, None, closed="left").is_satisfied_by(value):
         raise ValueError(f"{name}={value!r} must be an integer, {minimum} or more")
     return int(value)
 
 
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> str:
     """Return one of several words; raise ValueError naming them otherwise."""
-    if not Words(*choices).is_satisfied_by(value):
+    if not StrOptions(set(choices)).is_satisfied_by(value):
         raise ValueError(f"{name}={value!r} must be one of {list(choices)}")
     return value
 
@@ -382,7 +357,7 @@ def count_features(asked: int | float | None, available: int, name: str) -> int:
         return available
     if COUNT.is_satisfied_by(asked) and asked <= available:
         return int(asked)
-    if SHARE.is_satisfied_by(asked) and not isinstance(asked, Integral):
+    if FRACTION.is_satisfied_by(asked) and not isinstance(asked, Integral):
         # less a rounding error, or 0.07 of 100 would be 8
         return math.ceil(float(asked) * available * (1.0 - 1e-12))
     raise ValueError(

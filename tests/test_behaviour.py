@@ -43,8 +43,10 @@ SETTINGS = [
     generative.CorrelatedMeMdClassifier(2, variance_shrinkage=0.2),
     JointMaxEntClassifier("pooled"),
     JointMaxEntClassifier("diagonal"),
-    MeMdClassifier(family="poisson", smoothing=0.0),
-    generative.RegularisedMeMdClassifier(0.2, 0.9, "auto"),
+    MeMdClassifier(family="poisson", alpha=0.0),
+    generative.RegularisedMeMdClassifier(
+        0.2, correlation_shrinkage=0.9, variance_shrinkage="auto"
+    ),
     make_memd("expression", random_state=0),
     make_memd("table", random_state=0, cv=2),
 ]
@@ -119,7 +121,9 @@ def _(model: Pipeline, X, y, new):
 @reference.register
 def _(model: JointMaxEntClassifier, X, y, new):
     X, new = exact(X), exact(new)
-    S, shrinkage = covariances(X, y), np.broadcast_to(model.shrinkage_, y.max() + 1)
+    kind = "variance" if model.covariance == "diagonal" else "correlation"
+    shrinkage = getattr(model, f"{kind}_shrinkage_")
+    S, shrinkage = covariances(X, y), np.broadcast_to(shrinkage, y.max() + 1)
     pooled = np.tensordot(shares(y), S, 1)
     if model.covariance == "diagonal":
         kept = exact(np.eye(X.shape[1]))
@@ -143,7 +147,7 @@ def _(model: MeMdClassifier, X, y, new):
         return log(shares(y)) - exp(-lam).sum(axis=1) - new @ lam.T
     S = covariances(X, y)
     pooled = np.tensordot(shares(y), S, 1)
-    g = float(model.shrinkage_)
+    g = float(model.variance_shrinkage_)
     S = (S * (1 - g) + pooled * g) * exact(np.eye(X.shape[1]))
     return normal(new, y, means(X, y), S)
 
@@ -166,7 +170,7 @@ def _(model: generative.CorrelatedMeMdClassifier, X, y, new):
     deviations, R = scaled(S)
     middle, g = np.median(np.diag(S)), model.variance_shrinkage_
     wide = np.array([mpmath.sqrt(v * (1 - g) + g * middle) for v in deviations**2])
-    R = less_correlated(R, model.shrinkage_)
+    R = less_correlated(R, model.correlation_shrinkage_)
     centres, new = means(X, y) / wide, new / wide
     if model.n_selected_ == X.shape[1]:
         return normal(new, y, centres, [R] * len(centres))
@@ -190,7 +194,7 @@ def _(model: generative.RegularisedMeMdClassifier, X, y, new):
     deviations, R = scaled(pooled)
     middle, g = np.median(np.diag(pooled)), model.variance_shrinkage_
     wide = np.array([mpmath.sqrt(v * (1 - g) + g * middle) for v in deviations**2])
-    common = np.outer(wide, wide) * less_correlated(R, model.shrinkage_)
+    common = np.outer(wide, wide) * less_correlated(R, model.correlation_shrinkage_)
     h = model.class_shrinkage
     return normal(new, y, means(X, y), [h * common + (1 - h) * own for own in S])
 
@@ -270,8 +274,8 @@ UNITS = [
     JointMaxEntClassifier(),
     JointMaxEntClassifier("pooled"),
     JointMaxEntClassifier("diagonal"),
-    generative.CorrelatedMeMdClassifier(3, shrinkage=0.2),
-    generative.RegularisedMeMdClassifier(0.2, 0.9),
+    generative.CorrelatedMeMdClassifier(3, correlation_shrinkage=0.2),
+    generative.RegularisedMeMdClassifier(0.2, correlation_shrinkage=0.9),
     DivergenceRanker(n_features=3),
     GreedyGaussianRanker(n_features=3),
 ]
@@ -279,8 +283,8 @@ UNITS = [
 # and the same row written twice as one thing, and no order of rows.
 FIXED = [
     *UNITS,
-    MeMdClassifier("js", n_features=None, shrinkage=0.3),
-    MeMdClassifier(family="poisson", n_features=3, smoothing=0.5),
+    MeMdClassifier("js", n_features=None, variance_shrinkage=0.3),
+    MeMdClassifier(family="poisson", n_features=3, alpha=0.5),
     MeMdClassifier(family="bernoulli", n_features=3),
     MeMdClassifier(family="multinomial", n_features=None),
     generative.MultinomialMeMdClassifier(n_features=3),
@@ -303,7 +307,7 @@ def answer(fitted, X):
     if hasattr(fitted, "predict_log_proba"):
         return fitted.predict_log_proba(X)
     if hasattr(fitted, "order_"):
-        return getattr(fitted, "gains_", getattr(fitted, "feature_divergences_", None))
+        return getattr(fitted, "gains_", getattr(fitted, "scores_", None))
     out = fitted.transform(X)
     return out.toarray() if sparse.issparse(out) else np.asarray(out, dtype=float)
 

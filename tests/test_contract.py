@@ -176,14 +176,14 @@ WEIGHTS = {
     [
         *CLASSIFIERS,
         *SELECTORS,
-        MeMdClassifier("js", shrinkage="auto"),
-        MeMdClassifier("jeffreys", "multinomial", n_features=None, smoothing=0.1),
+        MeMdClassifier("js", variance_shrinkage="auto"),
+        MeMdClassifier("jeffreys", family="multinomial", n_features=None, alpha=0.1),
         MeMdClassifier("js", family="poisson"),
         MeMdClassifier(family="geometric", n_features=None),
         MeMdClassifier("jeffreys", family="exponential"),
         *OTHERS,
         generative.DivergenceWeighter(),
-        generative.DivergenceWeighter(smoothing=1e-10),
+        generative.DivergenceWeighter(alpha=1e-10),
     ],
     ids=str,
 )

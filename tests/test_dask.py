@@ -21,13 +21,15 @@ from memdlib.generative import CorrelatedMeMdClassifier, MultinomialMeMdClassifi
 
 ESTIMATORS = {
     "normal": MeMdClassifier(n_features=3),
-    "all": MeMdClassifier(n_features=None, divergence="jeffreys", shrinkage="auto"),
+    "all": MeMdClassifier(
+        n_features=None, divergence="jeffreys", variance_shrinkage="auto"
+    ),
     "poisson": MeMdClassifier(n_features=0.5, family="poisson", priors=[0.2, 0.3, 0.5]),
     "presence": MeMdClassifier(n_features=3, family="bernoulli"),
     "by class": MeMdClassifier(n_features=2, class_weight={0: 2.0, 1: 0.5, 2: 1.0}),
     "documents": MultinomialMeMdClassifier(n_features=4),
     "full": JointMaxEntClassifier(),
-    "pooled": JointMaxEntClassifier("pooled", shrinkage=0.1),
+    "pooled": JointMaxEntClassifier("pooled", correlation_shrinkage=0.1),
     "diagonal": JointMaxEntClassifier("diagonal"),
 }
 
@@ -36,8 +38,8 @@ CUTS = (0, 0, 1, 40, 90, 90, 200)
 SIZES = tuple(np.diff(CUTS).tolist())
 
 FOUND = (
-    "class_prior_ mean_params_ natural_params_ feature_divergences_ covariances_ "
-    "shrinkage_"
+    "class_prior_ mean_params_ natural_params_ scores_ covariances_ "
+    "correlation_shrinkage_ variance_shrinkage_"
 ).split()
 
 

@@ -31,9 +31,9 @@ def test_gaussian_truth_is_confined_to_the_informative(
     n_features = max(1, n_informative + rest)
     data = simulate_gaussian_classes(
         40,
-        n_features,
-        n_informative,
-        n_classes,
+        n_features=n_features,
+        n_informative=n_informative,
+        n_classes=n_classes,
         separation=separation,
         random_state=seed,
     )
@@ -76,7 +76,13 @@ def test_sizes_are_rounded_by_the_largest_remainders():
 def test_text_truth_is_confined_to_the_informative(n_classes, extra, rest, lift, seed):
     n_informative = n_classes + extra
     data = simulate_text_counts(
-        20, n_informative + rest, n_informative, n_classes, 3.0, lift, seed
+        20,
+        n_words=n_informative + rest,
+        n_informative=n_informative,
+        n_classes=n_classes,
+        document_length=3.0,
+        lift=lift,
+        random_state=seed,
     )
     law = data.word_probabilities
     assert law.shape == (n_classes, n_informative + rest) and (law > 0).all()

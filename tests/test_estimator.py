@@ -3,8 +3,8 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from memdlib.estimator import BayesClassifier, fitted, log_posterior
-from memdlib.validation import all_or_nothing
+from memdlib.estimator import BayesClassifier, fitted_attribute, log_posterior
+from memdlib.validation import restore_on_error
 
 
 class Columns(BayesClassifier):
@@ -34,10 +34,10 @@ class Result:
 class Model(BaseEstimator):
     """Leaves something behind at every step, and may be stopped in between."""
 
-    size_ = fitted("size")
+    size_ = fitted_attribute("size")
     _parameter_constraints = ()
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, stop=None):
         """Leave attributes, one after the other."""
         self.n_features_in_ = 7

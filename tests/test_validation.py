@@ -6,7 +6,7 @@ from memdlib import MeMdClassifier
 from memdlib.validation import (
     NONNEGATIVE,
     POSITIVE,
-    UNIT,
+    UNIT_INTERVAL,
     check_choice,
     check_integer,
     check_priors,
@@ -14,9 +14,9 @@ from memdlib.validation import (
     check_real_array,
     check_sample_weight,
     count_features,
-    labelled_batch,
-    labelled_data,
     sum_duplicates,
+    validate_batch,
+    validate_labelled,
 )
 
 
@@ -51,22 +51,22 @@ def test_bad_weights_are_named(weight, message):
 @pytest.mark.parametrize("factor", [1e300, 1e-101, 0.0, -1.0, np.inf, np.nan])
 def test_weights_of_classes_stay_in_range(factor):
     given = MeMdClassifier(), np.eye(4), [0, 0, 1, 1]
-    labelled_data(*given, None, class_weight={0: 1e-100, 1: 2.0**51})
+    validate_labelled(*given, None, class_weight={0: 1e-100, 1: 2.0**51})
     with pytest.raises(
         ValueError, match="class_weight.*(of classes must be fin|goes fr)"
     ):
-        labelled_data(*given, [1, 0, 1, 1], class_weight={0: 1.0, 1: factor})
+        validate_labelled(*given, [1, 0, 1, 1], class_weight={0: 1.0, 1: factor})
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_values_whose_squares_are_no_numbers_are_refused(kind):
     X, y, model = np.arange(1.0, 9).reshape(4, 2), [0, 1, 0, 1], MeMdClassifier()
     for scale in (1.2e99, 1e-100):
-        labelled_data(model, kind(X * [1.0, scale]), y, None)
+        validate_labelled(model, kind(X * [1.0, scale]), y, None)
     for factor in (1e100, -1e200, 1e-101, -1e-300):
         message = "value of feature 1 of X .*: rescale the feature"
         with pytest.raises(ValueError, match=message):
-            labelled_data(model, kind(X * [1.0, factor]), y, None)
+            validate_labelled(model, kind(X * [1.0, factor]), y, None)
     assert model.fit(kind(X), y).predict(kind(X * 1e-300)).shape == (4,)
 
 
@@ -95,11 +95,11 @@ def test_impossible_counts(asked):
     "value", [-5e-324, np.nan, np.inf, "0.5", None, 1j, [0.5], True, np.False_]
 )
 def test_numbers_out_of_range_are_named(value):
-    for interval in (UNIT, NONNEGATIVE, POSITIVE):
+    for interval in (UNIT_INTERVAL, NONNEGATIVE, POSITIVE):
         with pytest.raises(ValueError, match=r"^a=.* must be a float in the range"):
             check_real(value, "a", interval)
     with pytest.raises(ValueError, match=r"^a=1\.5 must be a float .* \[0.0, 1.0\]"):
-        check_real(1.5, "a", UNIT)
+        check_real(1.5, "a", UNIT_INTERVAL)
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.0, 2.5, True, np.True_, "2", None])
@@ -127,13 +127,13 @@ def test_duplicates_are_summed_in_a_copy_only_where_there_are_any():
 def test_rows_of_weight_zero_are_left_out_before_classes_are_read(kind):
     X, y = np.arange(8.0).reshape(4, 2), np.array(["a", "b", "c", "a"])
     given = MeMdClassifier(), kind(X), y, [1.0, 2.0, 0.0, 0.0]
-    X, codes, weight, classes = labelled_data(*given)
+    X, codes, weight, classes = validate_labelled(*given)
     X = X.toarray() if sparse.issparse(X) else X
     assert X.tolist() == [[0.0, 1.0], [2.0, 3.0]]
     assert (codes.tolist(), weight.tolist()) == ([0, 1], [1.0, 2.0])
     assert classes.tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="one class only"):
-        labelled_data(MeMdClassifier(), kind(X), ["a", "b"], [1.0, 0.0])
+        validate_labelled(MeMdClassifier(), kind(X), ["a", "b"], [1.0, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -172,22 +172,24 @@ def test_priors_that_are_none_are_named(priors):
 
 def test_data_become_floating_point_rows_of_labelled_classes():
     X, y, model = np.arange(8).reshape(4, 2), np.array(list("abca")), MeMdClassifier()
-    found, codes, weight, classes = labelled_data(model, X, y, None)
+    found, codes, weight, classes = validate_labelled(model, X, y, None)
     assert found.dtype == np.float64 and weight.tolist() == [1.0] * 4
     assert (codes.tolist(), classes.tolist()) == ([0, 1, 2, 0], ["a", "b", "c"])
-    assert labelled_data(model, np.float32(X), y, None)[0].dtype == np.float32
+    assert validate_labelled(model, np.float32(X), y, None)[0].dtype == np.float32
     with pytest.raises(ValueError, match=r"one class only \('a'\); a divergence"):
-        labelled_data(model, X, ["a"] * 4, None)
-    assert labelled_data(model, X, ["a"] * 4, None, several=False)[3].tolist() == ["a"]
+        validate_labelled(model, X, ["a"] * 4, None)
+    assert validate_labelled(model, X, ["a"] * 4, None, several=False)[3].tolist() == [
+        "a"
+    ]
     with pytest.raises(ValueError, match="X has 1 features, but .* expecting 2"):
-        labelled_data(model, X[:, :1], y, None, reset=False)
+        validate_labelled(model, X[:, :1], y, None, reset=False)
 
 
 def test_batches_have_the_classes_of_the_first():
     X, y, model = np.arange(8.0).reshape(4, 2), ["b", "b", "c", "b"], MeMdClassifier()
 
     def read(X, y, classes, known):
-        return labelled_batch(model, X, y, [1, 2, 3, 4], classes, known)
+        return validate_batch(model, X, y, [1, 2, 3, 4], classes, known)
 
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
         read(X, y, None, None)
@@ -211,6 +213,6 @@ def test_ends_of_intervals_are_inside_or_outside_as_documented():
     for value in (5e-324, np.float32(0.25), 1e308):
         assert check_real(value, "a", NONNEGATIVE) == value
         assert check_real(value, "a", POSITIVE) == value
-    for interval, value in ((UNIT, np.nextafter(1.0, 2.0)), (POSITIVE, 0.0)):
+    for interval, value in ((UNIT_INTERVAL, np.nextafter(1.0, 2.0)), (POSITIVE, 0.0)):
         with pytest.raises(ValueError, match="^a="):
             check_real(value, "a", interval)

@@ -34,8 +34,8 @@ for estimator in (
     assert estimator.fit(data.X, data.y).score(data.X, data.y) > 0.7
 ranker = memdlib.DivergenceRanker(n_features=2)
 assert ranker.fit_transform(data.X, data.y).shape == (80, 2)
-density = memdlib.MaxEntDensity(moments=2, support=(-9, 9))
-assert density.fit(data.X[:, 0]).residual_ < 1e-9
+density = memdlib.MaxEntDensity(2, support=(-9, 9))
+assert density.fit(data.X[:, 0]).moment_residual_ < 1e-9
 assert abs(nml.multinomial_codelength([27, 11]) - 24.99) < 0.005
 
 for module in pkgutil.walk_packages(memdlib.__path__, "memdlib."):

@@ -76,7 +76,7 @@ def level_scores(X, y, *, n_bins: int = 5) -> dict[str, NDArray[np.float64]]:
     low, high = X.min(axis=0), X.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
     codes = np.unique(y, return_inverse=True)[1]
-    levels = LevelQuantiser(n_bins, "quantile").fit_transform(X)
+    levels = LevelQuantiser(n_bins, strategy="quantile").fit_transform(X)
     member = np.eye(codes.max() + 1)[codes]
     size = member.sum(axis=0)[:, None]
     tables = [member.T @ (levels == level) for level in np.unique(levels)]
@@ -89,7 +89,7 @@ def level_scores(X, y, *, n_bins: int = 5) -> dict[str, NDArray[np.float64]]:
     if len(size) == 2:
         for name, constant in (("NML", False), ("NML, 1", True)):
             how = {"n_bins": n_bins, "strategy": "quantile", "intercept": constant}
-            code = NMLFeatureSelector(2, **how).fit(X, y)
+            code = NMLFeatureSelector(n_moments=2, **how).fit(X, y)
             found[name] = -code.feature_codelengths_
     return found
 
@@ -108,7 +108,7 @@ def _statistics(tables, size) -> dict[str, NDArray[np.float64]]:
 def divergences(X, y, family: str) -> dict[str, NDArray[np.float64]]:
     """Score features by J, by JS_GM and by JS of the class marginals."""
     return {
-        name: DivergenceRanker(divergence, family=family).fit(X, y).feature_divergences_
+        name: DivergenceRanker(divergence, family=family).fit(X, y).scores_
         for name, divergence in DIVERGENCES.items()
     }
 

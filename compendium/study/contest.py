@@ -229,8 +229,8 @@ def _dense(kind, d, folds) -> dict:
     svm = _rotated(CalibratedSearch(machine, {"C": costs}, folds))
     by_kind = _wide(svm, costs, folds) if kind == "expression" else _table(d, folds)
     found = {
-        "plain": MeMdClassifier(validation=5),
-        "shrunken": MeMdClassifier(validation=5, shrinkage="auto"),
+        "plain": MeMdClassifier(cv=5),
+        "shrunken": MeMdClassifier(cv=5, variance_shrinkage="auto"),
         "svm": svm,
         "logistic": _rotated(_search(logistic, {"C": costs}, folds)),
         "logistic_loss": _rotated(_search(logistic, {"C": costs}, folds, _LOSS)),
@@ -313,7 +313,7 @@ def _text(kind, d, folds) -> dict:
     found = {
         "plain": MeMdClassifier(family="bernoulli"),
         "shrunken": _search(
-            MeMdClassifier(family="multinomial"), {"smoothing": smoothings}, folds
+            MeMdClassifier(family="multinomial"), {"alpha": smoothings}, folds
         ),
         "svm": tfidf(CalibratedSearch(LinearSVC(), {"C": costs}, folds)),
         "ridge": tfidf(CalibratedSearch(ridge, {"alpha": others["ridges"]}, folds)),

@@ -48,9 +48,7 @@ def fitted_models(X, y, n_topics: int, smoothing: float, seed: int) -> list[PLSA
     list of PLSA
     """
     parts = [X, *(X[y == k] for k in np.unique(y))]
-    model = OnceFolded(
-        n_topics, smoothing=smoothing, max_iter=_EM_STEPS, random_state=seed
-    )
+    model = OnceFolded(n_topics, alpha=smoothing, max_iter=_EM_STEPS, random_state=seed)
     return [clone(model).fit(part) for part in parts]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from memdlib.families import Normal, get
+from memdlib.families import Normal, get_family
 from memdlib.generative.greedy import greedy_information
 from memdlib.generative.marginals import ClassMarginals, family_moments
 
@@ -133,9 +133,9 @@ def fit_marginals(X, codes, family: str, shrinkage=0.0) -> ClassMarginals:
     >>> fitted.mean.ravel().tolist(), fitted.variance.ravel().tolist()
     ([1.0, 5.0], [1.0, 1.0])
     """
-    kind, n_classes = get(family), int(codes.max()) + 1
+    kind, n_classes = get_family(family), int(codes.max()) + 1
     moments = family_moments(kind, X, codes, n_classes, np.ones(len(codes)))
-    return ClassMarginals(moments, kind, shrinkage)
+    return ClassMarginals(moments, kind, variance_shrinkage=shrinkage)
 
 
 def scores(marginals: ClassMarginals) -> dict[str, Array]:

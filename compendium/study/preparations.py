@@ -184,7 +184,9 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from memdlib.datasets import simulate_gaussian_classes
-    >>> genes = simulate_gaussian_classes(60, 40, 10, separation=2.0)
+    >>> genes = simulate_gaussian_classes(
+    ...     n_samples=60, n_features=40, n_informative=10, separation=2.0
+    ... )
     >>> shifted = genes.X + 50.0 * np.arange(60)[:, None]  # each at its own level
     >>> model = PreparedClassifier(GridSearchCV(GaussianNB(), {}, cv=5))
     >>> model.fit(shifted, genes.y).preparation_

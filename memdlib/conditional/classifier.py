@@ -17,16 +17,16 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
+from memdlib._sklearn import StrOptions
 from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
 from memdlib.estimator import BayesClassifier
 from memdlib.validation import (
     COUNT,
     POSITIVE,
-    Number,
-    Words,
-    all_or_nothing,
-    labelled_data,
+    Interval,
+    restore_on_error,
+    validate_labelled,
 )
 
 MAX_ITERATIONS = {"lbfgs": 1000, "gis": 50000, "iis": 50000}
@@ -111,17 +111,18 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     moment_residual_: float
 
     _parameter_constraints: ClassVar[dict] = {
-        "solver": [Words(*MAX_ITERATIONS)],
-        "C": [Number(Real, 0, None, "right")],
+        "solver": [StrOptions(set(MAX_ITERATIONS))],
+        "C": [Interval(Real, 0, None, closed="right")],
         "fit_intercept": ["boolean"],
         "tol": [POSITIVE],
         "max_iter": [COUNT, None],
-        "class_weight": [Words("balanced"), dict, None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
     def __init__(
         self,
         solver: str = "lbfgs",
+        *,
         C: float = 1.0,
         fit_intercept: bool = True,
         tol: float = 1e-6,
@@ -135,7 +136,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Fit the model by matching the moments.
 
@@ -161,7 +162,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
             is infinite and classes are separable, even if only some of them are: then
             there is no optimum.
         """
-        X, codes, weight, self.classes_ = labelled_data(
+        X, codes, weight, self.classes_ = validate_labelled(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
         l2 = 1.0 / self.C

@@ -40,7 +40,7 @@ class MaxEntDensity(BaseEstimator):
 
     Parameters
     ----------
-    moments : int, default=2
+    n_moments : int, default=2
         Number m of power moments E x, ..., E x^m.
     support : pair of numbers (a, b) or Support, default=None
         The interval [a, b], in any sequence; an end, or both, may be infinite. None
@@ -59,7 +59,7 @@ class MaxEntDensity(BaseEstimator):
         lambda_0 = psi(lambda), in nats.
     entropy_ : ndarray of shape (...)
         Differential entropy, or entropy of the probabilities of levels, in nats.
-    residual_, gap_ : ndarray of shape (...)
+    moment_residual_, duality_gap_ : ndarray of shape (...)
         Certificates. The residual is the largest difference between the moments of the
         density and the requested ones, for polynomials that are orthonormal under the
         density itself, on nodes that the solver has not used. The duality gap is in
@@ -86,7 +86,7 @@ class MaxEntDensity(BaseEstimator):
 
     Examples
     --------
-    >>> die = MaxEntDensity(moments=1, levels=range(1, 7)).from_moments([4.5])
+    >>> die = MaxEntDensity(n_moments=1, levels=range(1, 7)).from_moments([4.5])
     >>> die.pdf(np.arange(1, 7)).round(4).tolist()
     [0.0544, 0.0788, 0.1142, 0.1654, 0.2398, 0.3475]
     >>> float(die.cdf(3).round(4)), float(die.ppf(0.5)), float(die.mean().round(9))
@@ -97,18 +97,18 @@ class MaxEntDensity(BaseEstimator):
     log_normaliser_: Array
     mean_params_: Array
     entropy_: Array
-    residual_: Array
-    gap_: Array
+    moment_residual_: Array
+    duality_gap_: Array
 
     def __init__(
         self,
-        moments: int = 2,
-        support: ArrayLike | Support | None = None,
+        n_moments: int = 2,
         *,
+        support: ArrayLike | Support | None = None,
         levels: ArrayLike | str | None = None,
         tol: float = 1e-8,
     ) -> None:
-        self.moments = moments
+        self.n_moments = n_moments
         self.support = support
         self.levels = levels
         self.tol = tol
@@ -150,7 +150,7 @@ class MaxEntDensity(BaseEstimator):
         weight = check_sample_weight(sample_weight, x)
         probability = weight / weight.sum()
         columns = x.reshape(len(x), -1)
-        m = self.moments
+        m = self.n_moments
         origin, unit, moments = standardise_sample(columns, probability, m, support)
         with np.errstate(over="ignore"):  # refused in _match
             raw = power_moments(columns, probability, m)
@@ -184,7 +184,7 @@ class MaxEntDensity(BaseEstimator):
         """
         support = self._read_support(None)
         mu = check_real_array(mu, "mu")
-        m = self.moments
+        m = self.n_moments
         if mu.ndim == 0 or mu.shape[-1] != m or not mu.size:
             raise ValueError(
                 f"mu has shape {mu.shape}; its last axis must be {m} long, and the "
@@ -355,7 +355,7 @@ class MaxEntDensity(BaseEstimator):
 
     def _read_support(self, x):
         """Check the parameters; return the support."""
-        m = check_integer(self.moments, "moments")
+        m = check_integer(self.n_moments, "n_moments")
         check_real(self.tol, "tol", POSITIVE)
         levels = self.levels
         if isinstance(levels, str):
@@ -397,8 +397,8 @@ class MaxEntDensity(BaseEstimator):
         self.log_normaliser_ = (psi + log_unit).reshape(batch)
         self.mean_params_ = raw.reshape((*batch, -1))
         self.entropy_ = (entropy + log_unit).reshape(batch)
-        self.residual_ = residual.reshape(batch)
-        self.gap_ = gap.reshape(batch)
+        self.moment_residual_ = residual.reshape(batch)
+        self.duality_gap_ = gap.reshape(batch)
         return self
 
 

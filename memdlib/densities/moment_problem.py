@@ -67,7 +67,7 @@ class DualSolution:
 
 @np.errstate(over="ignore", invalid="ignore")
 def solve_dual(
-    features: Array, log_weights: Array, mu: Array, start: Array | None = None
+    features: Array, log_weights: Array, mu: Array, *, start: Array | None = None
 ) -> DualSolution:
     """Minimise psi(lambda) + lambda . mu for each row of ``mu``.
 

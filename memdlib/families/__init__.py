@@ -45,8 +45,8 @@ __all__ = [
     "Poisson",
     "Polynomial",
     "TruncatedExponential",
-    "get",
-    "names",
+    "family_names",
+    "get_family",
 ]
 
 _CONTINUOUS = Normal, Exponential, TruncatedExponential, Polynomial
@@ -54,12 +54,12 @@ _COUNTS = Bernoulli, Poisson, Geometric, Multinomial
 _REGISTRY = {kind.name: kind() for kind in (*_CONTINUOUS, *_COUNTS)}
 
 
-def names() -> list[str]:
+def family_names() -> list[str]:
     """Names of the registered families, in alphabetical order."""
     return sorted(_REGISTRY)
 
 
-def get(family: str | MarginalFamily) -> MarginalFamily:
+def get_family(family: str | MarginalFamily) -> MarginalFamily:
     """Return a family of single features by name, or the family itself.
 
     Parameters
@@ -74,7 +74,7 @@ def get(family: str | MarginalFamily) -> MarginalFamily:
 
     Examples
     --------
-    >>> get("normal")
+    >>> get_family("normal")
     Normal()
     """
     if isinstance(family, MarginalFamily):
@@ -84,6 +84,6 @@ def get(family: str | MarginalFamily) -> MarginalFamily:
     if isinstance(family, Family):
         raise ValueError(
             f"family={family!r} is one of all features jointly; use "
-            f"JointMaxEntClassifier, or one of single features: {names()}"
+            f"JointMaxEntClassifier, or one of single features: {family_names()}"
         )
-    raise ValueError(f"family={family!r} is not known; choose one of {names()}")
+    raise ValueError(f"family={family!r} is not known; choose one of {family_names()}")

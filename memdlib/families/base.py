@@ -359,8 +359,8 @@ class MarginalFamily(Family):
         mu: Array,
         weight: Array,
         *,
-        shrinkage: float,
-        smoothing: float,
+        variance_shrinkage: float,
+        alpha: float,
         location: Array | None = None,
     ) -> Array:
         """Move class mean parameters off the boundary, where no density exists.
@@ -370,9 +370,9 @@ class MarginalFamily(Family):
         mu : ndarray of shape (..., K, d, m)
         weight : ndarray of shape (..., K) or (..., K, d)
             Total instance weight of each class, or of its cells that are not missing.
-        shrinkage : float in [0, 1]
+        variance_shrinkage : float in [0, 1]
             Pull of class variances towards the pooled within-class variance.
-        smoothing : float >= 0
+        alpha : float >= 0
             Weight, in instances, of the pooled mean added to each class.
         location : ndarray of shape (..., K, d), default=None
             Points that the classes are taken about; see the notes of :class:`Family`.
@@ -500,25 +500,25 @@ class NonnegativeFamily(MarginalFamily):
         mu: Array,
         weight: Array,
         *,
-        shrinkage: float,
-        smoothing: float,
+        variance_shrinkage: float,
+        alpha: float,
         location: Array | None = None,
     ) -> Array:
-        """Add ``smoothing`` instances at the pooled mean to every class.
+        """Add ``alpha`` instances at the pooled mean to every class.
 
         A feature that is zero throughout gets the mean 1 in every class, so that it
-        carries no information. ``shrinkage`` and ``location`` have no effect.
+        carries no information. ``variance_shrinkage`` and ``location`` have no effect.
 
         Parameters
         ----------
-        mu, weight, shrinkage, smoothing, location
+        mu, weight, variance_shrinkage, alpha, location
             As for :meth:`MarginalFamily.regularise`.
 
         Returns
         -------
         ndarray of shape (..., K, d, m)
         """
-        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
+        smooth, pooled, _ = smooth_towards_pooled(mu, weight, alpha)
         np.copyto(smooth, 1.0, where=pooled == 0)
         return smooth
 
@@ -527,7 +527,7 @@ class NonnegativeFamily(MarginalFamily):
         mu = np.asarray(mu, dtype=np.float64)
         article = "an" if self.name[0] in "aeiou" else "a"
         remedy = f"{article} {self.name} density needs a mean above zero"
-        check_domain(mu > 0, mu, "mean", f"{remedy}; use smoothing > 0")
+        check_domain(mu > 0, mu, "mean", f"{remedy}; use alpha > 0")
         return mu
 
 
@@ -557,15 +557,15 @@ def drop_weightless(
 
 
 def smooth_towards_pooled(
-    mu: Array, weight: Array, smoothing: float
+    mu: Array, weight: Array, alpha: float
 ) -> tuple[Array, Array, Array]:
-    """Add ``smoothing`` instances at the pooled mean to every class.
+    """Add ``alpha`` instances at the pooled mean to every class.
 
     Parameters
     ----------
     mu : ndarray of shape (..., K, d, m)
     weight : ndarray of shape (..., K) or (..., K, d)
-    smoothing : float >= 0
+    alpha : float >= 0
 
     Returns
     -------
@@ -581,11 +581,11 @@ def smooth_towards_pooled(
     pooled = pooled[..., None, :, :]
     count = count[..., None]
     total = count.sum(axis=-3, keepdims=True)
-    if not smoothing:
+    if not alpha:
         return mu.copy(), pooled, total
-    total_count = count + smoothing
+    total_count = count + alpha
     smooth = count / total_count * mu
-    smooth += smoothing / total_count * pooled
+    smooth += alpha / total_count * pooled
     return smooth, pooled, total
 
 

@@ -187,7 +187,7 @@ class TwoOutcomeFamily(NonnegativeFamily):
         remedy = (
             f"a {self.name.capitalize()} density needs a mean strictly between 0 and 1"
         )
-        check_domain((mu > 0) & (mu < 1), mu, "mean", f"{remedy}; use smoothing > 0")
+        check_domain((mu > 0) & (mu < 1), mu, "mean", f"{remedy}; use alpha > 0")
         return 0.0 - logit(mu)  # not -0.0
 
     def mean(self, lam: ArrayLike) -> Array:
@@ -253,27 +253,27 @@ class Bernoulli(TwoOutcomeFamily):
         mu: Array,
         weight: Array,
         *,
-        shrinkage: float,
-        smoothing: float,
+        variance_shrinkage: float,
+        alpha: float,
         location: Array | None = None,
     ) -> Array:
-        """Add ``smoothing`` instances at the pooled mean to every class.
+        """Add ``alpha`` instances at the pooled mean to every class.
 
         A feature that is present everywhere or nowhere gets the mean 1/2 in every
-        class, so that it carries no information. ``shrinkage`` and ``location`` have no
-        effect.
+        class, so that it carries no information. ``variance_shrinkage`` and
+        ``location`` have no effect.
 
         Parameters
         ----------
-        mu, weight, shrinkage, smoothing, location
+        mu, weight, variance_shrinkage, alpha, location
             As for :meth:`MarginalFamily.regularise`.
 
         Returns
         -------
         ndarray of shape (..., K, d, 1)
         """
-        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
-        if smoothing > 0:  # what is added to a mean of one may be lost in rounding
+        smooth, pooled, _ = smooth_towards_pooled(mu, weight, alpha)
+        if alpha > 0:  # what is added to a mean of one may be lost in rounding
             np.minimum(smooth, np.nextafter(1.0, 0.0), out=smooth)
         np.copyto(smooth, 0.5, where=(pooled == 0) | (pooled > 1.0 - ROUNDING))
         return smooth
@@ -320,19 +320,19 @@ class Binomial(TwoOutcomeFamily):
         mu: Array,
         weight: Array,
         *,
-        shrinkage: float,
-        smoothing: float,
+        variance_shrinkage: float,
+        alpha: float,
         location: Array | None = None,
     ) -> Array:
         """Word probabilities of each class, as the multinomial family has them.
 
         In a vocabulary of one word there is no other: its probability is then put at
-        1/2 in all classes, so that it carries no information. ``shrinkage`` and
-        ``location`` have no effect.
+        1/2 in all classes, so that it carries no information. ``variance_shrinkage``
+        and ``location`` have no effect.
 
         Parameters
         ----------
-        mu, weight, shrinkage, smoothing, location
+        mu, weight, variance_shrinkage, alpha, location
             As for :meth:`MarginalFamily.regularise`.
 
         Returns
@@ -344,8 +344,8 @@ class Binomial(TwoOutcomeFamily):
         return Multinomial().regularise(
             mu,
             weight,
-            shrinkage=shrinkage,
-            smoothing=smoothing,
+            variance_shrinkage=variance_shrinkage,
+            alpha=alpha,
         )
 
 
@@ -423,20 +423,20 @@ class Multinomial(ProbabilityVectorFamily):
         mu: Array,
         weight: Array,
         *,
-        shrinkage: float,
-        smoothing: float,
+        variance_shrinkage: float,
+        alpha: float,
         location: Array | None = None,
     ) -> Array:
-        """Word probabilities of each class, with ``smoothing`` pooled documents added.
+        """Word probabilities of each class, with ``alpha`` pooled documents added.
 
         The probabilities of all classes are then mixed with the uniform ones, in the
-        ratio of ``smoothing`` to the total weight, so that no word is impossible; words
-        of equal probability in all classes stay so. ``shrinkage`` and ``location`` have
-        no effect.
+        ratio of ``alpha`` to the total weight, so that no word is impossible; words of
+        equal probability in all classes stay so. ``variance_shrinkage`` and
+        ``location`` have no effect.
 
         Parameters
         ----------
-        mu, weight, shrinkage, smoothing, location
+        mu, weight, variance_shrinkage, alpha, location
             As for :meth:`MarginalFamily.regularise`.
 
         Returns
@@ -444,13 +444,13 @@ class Multinomial(ProbabilityVectorFamily):
         ndarray of shape (..., K, d, 1)
             Probabilities, of sum one over the features.
         """
-        theta, _, total = smooth_towards_pooled(mu, weight, smoothing)
+        theta, _, total = smooth_towards_pooled(mu, weight, alpha)
         length = theta.sum(axis=-2, keepdims=True)
         # in documents without words, each word is as probable as any other
         np.copyto(theta, 1.0, where=length == 0)
         n_words = mu.shape[-2]
         theta /= np.where(length > 0, length, n_words)
-        uniform_fraction = smoothing / (total + smoothing)
+        uniform_fraction = alpha / (total + alpha)
         theta *= 1.0 - uniform_fraction
         theta += uniform_fraction / n_words
         return theta

@@ -176,25 +176,26 @@ class TruncatedExponential(MarginalFamily):
         mu: Array,
         weight: Array,
         *,
-        shrinkage: float,
-        smoothing: float,
+        variance_shrinkage: float,
+        alpha: float,
         location: Array | None = None,
     ) -> Array:
-        """Add ``smoothing`` instances at the pooled mean to every class.
+        """Add ``alpha`` instances at the pooled mean to every class.
 
         A feature that lies at one end throughout gets the midpoint in every class, so
-        that it carries no information. ``shrinkage`` and ``location`` have no effect.
+        that it carries no information. ``variance_shrinkage`` and ``location`` have no
+        effect.
 
         Parameters
         ----------
-        mu, weight, shrinkage, smoothing, location
+        mu, weight, variance_shrinkage, alpha, location
             As for :meth:`MarginalFamily.regularise`.
 
         Returns
         -------
         ndarray of shape (..., K, d, 1)
         """
-        smooth, pooled, _ = smooth_towards_pooled(mu, weight, smoothing)
+        smooth, pooled, _ = smooth_towards_pooled(mu, weight, alpha)
         margin = ROUNDING * (self.b - self.a)
         at_end = (pooled <= self.a + margin) | (pooled >= self.b - margin)
         np.copyto(smooth, 0.5 * (self.a + self.b), where=at_end)
@@ -205,7 +206,7 @@ class TruncatedExponential(MarginalFamily):
         mu = np.asarray(mu, dtype=np.float64)
         remedy = f"a density on [{self.a}, {self.b}] needs a mean strictly inside"
         inside = (mu > self.a) & (mu < self.b)
-        check_domain(inside, mu, "mean", f"{remedy}; use smoothing > 0")
+        check_domain(inside, mu, "mean", f"{remedy}; use alpha > 0")
         from_a = mu - self.a
         from_b = self.b - mu
         return np.minimum(from_a, from_b) / (self.b - self.a), from_b < from_a

@@ -56,14 +56,15 @@ class MultivariateNormal(Family):
         mu: Array,
         weight: Array,
         *,
-        shrinkage: float | str,
+        correlation_shrinkage: float | str,
         pooled: bool,
         location: Array | None = None,
     ) -> tuple[Array, Array, Array]:
         """Shrink class correlations, and replace variances that are zero.
 
-        Correlations are multiplied by 1 - shrinkage; a variance of zero is replaced as
-        in :meth:`memdlib.families.Normal.regularise`, and has no correlations.
+        Correlations are multiplied by 1 - correlation_shrinkage; a variance of zero is
+        replaced as in :meth:`memdlib.families.Normal.regularise`, and has no
+        correlations.
 
         Parameters
         ----------
@@ -71,7 +72,7 @@ class MultivariateNormal(Family):
             Class mean parameters about a location near the data of the class.
         weight : ndarray of shape (K,)
             Total instance weight of each class.
-        shrinkage : float in [0, 1] or "auto"
+        correlation_shrinkage : float in [0, 1] or "auto"
             "auto" is the intensity of least mean squared error.
         pooled : bool
             One covariance, the within-class covariance, for all classes.
@@ -83,7 +84,7 @@ class MultivariateNormal(Family):
         mean : ndarray of shape (K, d)
             About the locations.
         covariance : ndarray of shape (K, d, d), or (d, d) if pooled
-        shrinkage : ndarray of shape (K,), or () if pooled
+        correlation_shrinkage : ndarray of shape (K,), or () if pooled
         """
         second = np.diagonal(mu[..., 1:], axis1=-2, axis2=-1)
         marginal = np.stack([mu[..., 0], second], axis=-1)
@@ -91,8 +92,8 @@ class MultivariateNormal(Family):
         marginal = Normal().regularise(
             marginal,
             weight,
-            shrinkage=float(pooled),
-            smoothing=0.0,
+            variance_shrinkage=float(pooled),
+            alpha=0.0,
             location=location,
         )
         variance = Normal.variance(marginal)
@@ -102,9 +103,11 @@ class MultivariateNormal(Family):
             covariance = np.tensordot(weight / weight.sum(), covariance, axes=1)
             variance = variance[0]
             freedom = weight.sum() - np.count_nonzero(weight)
-        correlation, shrinkage = _shrunken_correlation(covariance, shrinkage, freedom)
+        correlation, correlation_shrinkage = _shrunken_correlation(
+            covariance, correlation_shrinkage, freedom
+        )
         covariance = _rescale(correlation, np.sqrt(variance))
-        return marginal[..., 0], covariance, shrinkage
+        return marginal[..., 0], covariance, correlation_shrinkage
 
     def natural(self, mu: ArrayLike) -> Array:
         """Natural parameters (..., d, d + 1) of mean parameters (..., d, d + 1)."""
@@ -286,9 +289,9 @@ def log_determinant(W: Array) -> Array:
 
 
 def _shrunken_correlation(
-    covariance: Array, shrinkage: float | str, freedom: Array
+    covariance: Array, correlation_shrinkage: float | str, freedom: Array
 ) -> tuple[Array, Array]:
-    """Correlations (..., d, d) times 1 - shrinkage, with ones on the diagonal.
+    """Correlations (..., d, d) times 1 - correlation_shrinkage; ones on the diagonal.
 
     Features without variance have no correlations. The shrinkage in use (...) is
     returned too; "auto" estimates it with the degrees of freedom (...).
@@ -300,11 +303,15 @@ def _shrunken_correlation(
         covariance, 1.0 / np.sqrt(np.where(varies, variance, np.inf))
     )
     correlation *= 1.0 - unit
-    if shrinkage == "auto":
+    if correlation_shrinkage == "auto":
         squares = _square_norm(correlation)
-        shrinkage = correlation_intensity(squares, varies.sum(axis=-1), freedom)
-    shrinkage = np.broadcast_to(shrinkage, np.shape(freedom))
-    return (1.0 - shrinkage[..., None, None]) * correlation + unit, shrinkage
+        correlation_shrinkage = correlation_intensity(
+            squares, varies.sum(axis=-1), freedom
+        )
+    correlation_shrinkage = np.broadcast_to(correlation_shrinkage, np.shape(freedom))
+    return (
+        1.0 - correlation_shrinkage[..., None, None]
+    ) * correlation + unit, correlation_shrinkage
 
 
 def _rescale(A: Array, scale: Array) -> Array:

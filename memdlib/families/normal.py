@@ -218,25 +218,25 @@ class Normal(MarginalFamily):
         mu: Array,
         weight: Array,
         *,
-        shrinkage: float,
-        smoothing: float,
+        variance_shrinkage: float,
+        alpha: float,
         location: Array | None = None,
     ) -> Array:
         """Shrink class variances to the pooled one, and replace those that are zero.
 
-        v_k becomes (1 - shrinkage) v_k + shrinkage v_within. A variance within the
-        rounding error of its own computation counts as zero and is replaced by the
-        feature's within-class variance; if every class is constant, by its total
-        variance; if the feature itself is constant, by 1, so that it carries no
-        information. Means stay as they are.
+        v_k becomes (1 - variance_shrinkage) v_k + variance_shrinkage v_within. A
+        variance within the rounding error of its own computation counts as zero and is
+        replaced by the feature's within-class variance; if every class is constant, by
+        its total variance; if the feature itself is constant, by 1, so that it carries
+        no information. Means stay as they are.
 
         Parameters
         ----------
         mu : ndarray of shape (..., K, d, 2)
         weight : ndarray of shape (..., K) or (..., K, d)
             Total instance weight of each class, or of its cells that are not missing.
-        shrinkage : float in [0, 1]
-        smoothing : float >= 0
+        variance_shrinkage : float in [0, 1]
+        alpha : float >= 0
             Ignored.
         location : ndarray of shape (..., K, d), default=None
             Points that the classes are taken about; None means the same point.
@@ -246,10 +246,10 @@ class Normal(MarginalFamily):
         ndarray of shape (..., K, d, 2)
         """
         variance = self.class_variance(mu)
-        if shrinkage == 0 and variance.all():
+        if variance_shrinkage == 0 and variance.all():
             return mu
         within = _weighted_mean(class_fractions(by_feature(weight, mu)), variance)
-        variance = (1.0 - shrinkage) * variance + shrinkage * within
+        variance = (1.0 - variance_shrinkage) * variance + variance_shrinkage * within
         if not variance.all():
             differs, between = self._between(mu, weight, location)
             replacement = np.where(differs, between, 1.0)

@@ -1,6 +1,6 @@
 """Log-polynomial densities: any number of power moments on a bounded support."""
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -39,7 +39,7 @@ class Polynomial(MarginalFamily):
 
     Examples
     --------
-    >>> f = Polynomial(2, (0.0, 1.0))
+    >>> f = Polynomial(2, support=(0.0, 1.0))
     >>> mu = f.mean([[1.0, -2.0]])
     >>> f.natural(mu).round(9).tolist()
     [[1.0, -2.0]]
@@ -48,6 +48,7 @@ class Polynomial(MarginalFamily):
     """
 
     n_moments: int = 2
+    _: KW_ONLY
     support: ArrayLike | Support | None = None
     levels: ArrayLike | None = field(default=None, kw_only=True)
     name: ClassVar[str] = "polynomial"
@@ -71,7 +72,7 @@ class Polynomial(MarginalFamily):
         # imported on use: no other family needs it
         from memdlib.densities.density import MaxEntDensity
 
-        density = MaxEntDensity(self.n_moments, self._support)
+        density = MaxEntDensity(self.n_moments, support=self._support)
         return density.from_moments(mu).natural_params_
 
     def mean(self, lam: ArrayLike) -> Array:
@@ -136,13 +137,13 @@ class Polynomial(MarginalFamily):
         mu: Array,
         weight: Array,
         *,
-        shrinkage: float,
-        smoothing: float,
+        variance_shrinkage: float,
+        alpha: float,
         location: Array | None = None,
     ) -> Array:
         """Add instances at the pooled moments, and mix with the uniform density."""
-        smooth, _, total = smooth_towards_pooled(mu, weight, smoothing)
-        uniform_weight = smoothing / (total + smoothing)
+        smooth, _, total = smooth_towards_pooled(mu, weight, alpha)
+        uniform_weight = alpha / (total + alpha)
         uniform = self.mean(np.zeros(self.n_moments))
         return (1.0 - uniform_weight) * smooth + uniform_weight * uniform
 

@@ -88,7 +88,7 @@ def fit_calibration(
     codes: ArrayLike,
     sample_weight: Weights = None,
     *,
-    lead: float | None = 3.0,
+    expected_log_odds: float | None = 3.0,
 ) -> Calibration:
     """Fit the multipliers of several scores of the same classes to held-out rows.
 
@@ -101,7 +101,7 @@ def fit_calibration(
         Class indices.
     sample_weight : array-like of shape (n,), default=None
         Weights of the rows; weight 2 means that the row occurs twice.
-    lead : float > 0 or None, default=3.0
+    expected_log_odds : float > 0 or None, default=3.0
         Expected log odds of the first class against the second in the median row, in
         nats, unless the rows say otherwise. None: scores are log posteriors, whose
         expected multipliers are one.
@@ -137,9 +137,11 @@ def fit_calibration(
     """
     S, codes = _check_scores(scores, codes)
     weight = check_sample_weight(sample_weight, codes)
-    if lead is not None:
-        lead = check_real(lead, "lead", POSITIVE)
-    expected = np.array([_expected_multiplier(score, weight, lead) for score in S])
+    if expected_log_odds is not None:
+        expected_log_odds = check_real(expected_log_odds, "expected_log_odds", POSITIVE)
+    expected = np.array(
+        [_expected_multiplier(score, weight, expected_log_odds) for score in S]
+    )
     S = np.maximum(S - S.max(axis=2, keepdims=True), _IMPOSSIBLE)
     S *= expected[:, None, None]
     uniform_share = float(0.5 / (1.0 + weight.sum()))
@@ -213,17 +215,17 @@ def _mix_with_uniform(log_p, uniform_share, n_classes) -> Array:
     return np.logaddexp(np.log1p(-uniform_share) + log_p, log_uniform)
 
 
-def _expected_multiplier(score, weight, lead) -> float:
-    """Multiplier that brings the log odds of the median row to ``lead``.
+def _expected_multiplier(score, weight, expected_log_odds) -> float:
+    """Multiplier that brings the log odds of the median row to ``expected_log_odds``.
 
     The log odds of a row of the score (n, K) are those of its first class against its
     second. Rows with a single possible class do not count. If the weighted median is
     zero, the mean takes its place. The multiplier is one if that is zero too, or if
-    ``lead`` is None.
+    ``expected_log_odds`` is None.
     """
     second, first = np.partition(score, -2, axis=1)[:, -2:].T
     known = (second > -np.inf) & (weight > 0)
-    if lead is None or not known.any():
+    if expected_log_odds is None or not known.any():
         return 1.0
     log_odds = first[known] - second[known]
     weight = weight[known]
@@ -232,7 +234,7 @@ def _expected_multiplier(score, weight, lead) -> float:
         log_odds, [0.5 - 1e-9, 0.5 + 1e-9], weights=weight, method="inverted_cdf"
     )
     typical = middle.mean() or np.average(log_odds, weights=weight)
-    return lead / typical if typical > 0 else 1.0
+    return expected_log_odds / typical if typical > 0 else 1.0
 
 
 def _check_scores(scores, codes):

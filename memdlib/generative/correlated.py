@@ -28,9 +28,9 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     n_features : int, float in (0, 1] or None, default=None
         How many whitened coordinates enter Bayes' rule: a number S, a fraction of them,
         or all.
-    shrinkage : float in [0, 1] or "auto", default="auto"
-        R is shrinkage I + (1 - shrinkage) R-hat. "auto" is the intensity of least mean
-        squared error [1]_ and always gives a proper density.
+    correlation_shrinkage : float in [0, 1] or "auto", default="auto"
+        R is correlation_shrinkage I + (1 - correlation_shrinkage) R-hat. "auto" is the
+        intensity of least mean squared error [1]_ and always gives a proper density.
     variance_shrinkage : float in [0, 1] or "auto", default=0.0
         Variances v become (1 - variance_shrinkage) v + variance_shrinkage median(v).
         Leave it at zero unless all features are in the same units.
@@ -44,13 +44,13 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     classes_, class_prior_ : ndarray of shape (K,)
     whitened_means_ : ndarray of shape (K, d)
         M, whose average by ``class_prior_`` is zero.
-    feature_divergences_ : ndarray of shape (d,)
+    scores_ : ndarray of shape (d,)
         Divergence J_j of each coordinate, in nats; they add up to JS_GM of the classes.
     order_ : ndarray of shape (d,)
         Indices of the coordinates, the most divergent first.
     n_selected_ : int
         S, the number of coordinates in use.
-    shrinkage_, variance_shrinkage_ : float
+    correlation_shrinkage_, variance_shrinkage_ : float
     coef_ : ndarray of shape (1, d) for two classes, else (K, d)
         Nats per unit of each column of X.
     intercept_ : ndarray of shape (1,) for two classes, else (K,)
@@ -78,7 +78,7 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> clf = CorrelatedMeMdClassifier().fit(X[::2], y[::2])
-    >>> round(clf.score(X[1::2], y[1::2]), 3), round(clf.shrinkage_, 3)
+    >>> round(clf.score(X[1::2], y[1::2]), 3), round(clf.correlation_shrinkage_, 3)
     (0.966, 0.255)
     """
 
@@ -93,14 +93,14 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     def __init__(
         self,
         n_features: float | int | None = None,
-        shrinkage: float | str = "auto",
-        variance_shrinkage: float | str = 0.0,
         *,
+        correlation_shrinkage: float | str = "auto",
+        variance_shrinkage: float | str = 0.0,
         priors: ArrayLike | None = None,
         class_weight: dict[Any, Any] | str | None = None,
     ) -> None:
         self.n_features = n_features
-        self.shrinkage = shrinkage
+        self.correlation_shrinkage = correlation_shrinkage
         self.variance_shrinkage = variance_shrinkage
         self.priors = priors
         self.class_weight = class_weight
@@ -110,7 +110,7 @@ class CorrelatedMeMdClassifier(PooledClassifier):
         self.n_selected_ = count_features(self.n_features, d, "n_features")
         whitened = self._set_whitened_means(moments, unit=1.0)
         self.whitened_means_ = whitened.means
-        self.order_ = rank(self.feature_divergences_)
+        self.order_ = rank(self.scores_)
         mask = np.zeros(d)
         mask[self.order_[: self.n_selected_]] = 1.0
         self._linear = whitened.linear(mask)

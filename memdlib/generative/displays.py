@@ -3,14 +3,14 @@
 They need matplotlib (``pip install 'memdlib[plot]'``), which is imported on use.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils._optional_dependencies import check_matplotlib_support
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from memdlib._sklearn import check_feature_names_in, check_matplotlib_support
 from memdlib._types import (
     Array,
     ArrayLike,
@@ -163,6 +163,7 @@ class RankingDisplay(_Display):
 
     values: Array
     names: NDArray[Any]
+    _: KW_ONLY
     label: str
     bars_: Any = field(default=None, init=False, repr=False)
 
@@ -202,13 +203,13 @@ class RankingDisplay(_Display):
             values = ranker.gains_[:n_features]
             label = "gain (nats)"
         else:
-            values = ranker.feature_divergences_[best]
+            values = ranker.scores_[best]
             label = "divergence (nats)"
         if preprocessing is not None:
             names = preprocessing.get_feature_names_out()
         else:
-            names = _check_feature_names_in(ranker)
-        return cls(values, names[best], label).plot(ax=ax, bar_kw=bar_kw)
+            names = check_feature_names_in(ranker)
+        return cls(values, names[best], label=label).plot(ax=ax, bar_kw=bar_kw)
 
     def plot(
         self, *, ax: Axes | None = None, bar_kw: dict[Any, Any] | None = None

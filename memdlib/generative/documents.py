@@ -112,8 +112,8 @@ class MultinomialMeMdClassifier(MeMdClassifier):
         Ranks the words, each against the rest of the document
         (:class:`memdlib.families.Binomial`).
     n_features : "auto", int, float in (0, 1] or None, default="auto"
-    validation : float in (0, 1) or int >= 2, default=0.2
-    smoothing : float >= 0, default=1.0
+    cv : float in (0, 1) or int >= 2, default=0.2
+    alpha : float >= 0, default=1.0
     random_state : int, RandomState or None, default=None
     n_features_grid : None, "every" or array-like of int, default=None
     priors : array-like of shape (K,), default=None
@@ -126,7 +126,7 @@ class MultinomialMeMdClassifier(MeMdClassifier):
         Word probabilities theta of each class, of sum one over the words.
     natural_params_ : ndarray of shape (K, d, 1)
         -logit theta.
-    classes_, class_prior_, feature_divergences_, feature_importances_, order_, \
+    classes_, class_prior_, scores_, feature_importances_, order_, \
 ranking_, n_selected_, validation_n_features_, validation_curve_, n_features_in_, \
 feature_names_in_
         As in :class:`memdlib.MeMdClassifier`.
@@ -156,25 +156,25 @@ feature_names_in_
     """
 
     family: Binomial = Binomial()
-    shrinkage: float = 0.0
+    variance_shrinkage: float = 0.0
     _scores_type: ClassVar = DocumentScores
 
     def __init__(
         self,
         divergence: str = "js_gm",
-        n_features: float | int | str | None = "auto",
-        validation: float | int = 0.2,
-        smoothing: float = 1.0,
-        random_state: int | np.random.RandomState | None = None,
         *,
+        n_features: float | int | str | None = "auto",
+        cv: float | int = 0.2,
+        alpha: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
         n_features_grid: ArrayLike | str | None = None,
         priors: ArrayLike | None = None,
         class_weight: dict[Any, Any] | str | None = None,
     ) -> None:
         self.divergence = divergence
         self.n_features = n_features
-        self.validation = validation
-        self.smoothing = smoothing
+        self.cv = cv
+        self.alpha = alpha
         self.random_state = random_state
         self.n_features_grid = n_features_grid
         self.priors = priors

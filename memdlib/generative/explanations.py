@@ -9,7 +9,7 @@ from memdlib._types import ArrayLike, Estimator, MatrixLike
 
 
 def contributions(
-    model: Estimator, X: MatrixLike, label: object, baseline: ArrayLike | None = None
+    model: Estimator, X: MatrixLike, label: object, *, baseline: ArrayLike | None = None
 ) -> tuple[float, MatrixLike]:
     """Compute what each feature of each row adds to the score of a class.
 

@@ -13,8 +13,9 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from memdlib._sklearn import StrOptions
 from memdlib._types import Array, ArrayLike, Bools, Indices, MatrixLike, Weights
-from memdlib.families import MarginalFamily, get, names
+from memdlib.families import MarginalFamily, family_names, get_family
 from memdlib.families.base import ROUNDING
 from memdlib.generative.pooled import PooledMoments
 from memdlib.generative.ranking import (
@@ -23,11 +24,10 @@ from memdlib.generative.ranking import (
     RankedSelector,
 )
 from memdlib.validation import (
-    UNIT,
-    Words,
-    all_or_nothing,
+    UNIT_INTERVAL,
     count_features,
-    labelled_data,
+    restore_on_error,
+    validate_labelled,
 )
 
 Columns = Callable[[int], Array]
@@ -168,8 +168,8 @@ class GreedyGaussianRanker(RankedSelector):
     ----------
     n_features : int, float in (0, 1] or None, default=0.1
         How many features to choose: a number, a fraction of them, or all.
-    shrinkage : float in [0, 1] or "auto", default="auto"
-        Multiplies class correlations by 1 - shrinkage, as in
+    correlation_shrinkage : float in [0, 1] or "auto", default="auto"
+        Multiplies class correlations by 1 - correlation_shrinkage, as in
         :class:`memdlib.JointMaxEntClassifier`. At 1 the order is that of
         :class:`memdlib.DivergenceRanker`.
 
@@ -181,7 +181,7 @@ class GreedyGaussianRanker(RankedSelector):
         class.
     ranking_ : ndarray of shape (d,)
         1 for the first feature chosen; those not chosen share the last rank.
-    shrinkage_ : ndarray of shape (K,)
+    correlation_shrinkage_ : ndarray of shape (K,)
         Intensity in use for each class.
     n_selected_, n_features_in_ : int
     classes_ : ndarray of shape (K,)
@@ -201,17 +201,22 @@ class GreedyGaussianRanker(RankedSelector):
     """
 
     gains_: Array
-    shrinkage_: Array
+    correlation_shrinkage_: Array
 
-    _parameter_constraints = SIZE_CONSTRAINTS | {"shrinkage": [Words("auto"), UNIT]}
+    _parameter_constraints = SIZE_CONSTRAINTS | {
+        "correlation_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL]
+    }
 
     def __init__(
-        self, n_features: float | int | None = 0.1, shrinkage: float | str = "auto"
+        self,
+        n_features: float | int | None = 0.1,
+        *,
+        correlation_shrinkage: float | str = "auto",
     ) -> None:
         self.n_features = n_features
-        self.shrinkage = shrinkage
+        self.correlation_shrinkage = correlation_shrinkage
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Choose the features.
 
@@ -227,7 +232,7 @@ class GreedyGaussianRanker(RankedSelector):
         -------
         self
         """
-        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
+        X, codes, weight, self.classes_ = validate_labelled(self, X, y, sample_weight)
         n_classes = len(self.classes_)
         n_features = count_features(self.n_features, X.shape[1], "n_features")
         pooled = PooledMoments.of(X, codes, n_classes, weight)
@@ -235,16 +240,18 @@ class GreedyGaussianRanker(RankedSelector):
             _moments_of_one_class(X[codes == k], weight[codes == k])
             for k in range(n_classes)
         ]
-        shrinkage = self.shrinkage
-        if shrinkage == "auto":
-            shrinkage = [moments.correlation_intensity for moments in by_class]
-        self.shrinkage_ = np.broadcast_to(shrinkage, n_classes)
+        correlation_shrinkage = self.correlation_shrinkage
+        if correlation_shrinkage == "auto":
+            correlation_shrinkage = [
+                moments.correlation_intensity for moments in by_class
+            ]
+        self.correlation_shrinkage_ = np.broadcast_to(correlation_shrinkage, n_classes)
         variance = np.array([moments.variance for moments in by_class])
         # A feature that is constant in one class takes its variance within classes.
         fallback = pooled.standard_deviations(0.0)[0] ** 2
         variance = np.where(variance > 0, variance, fallback)
         self.order_, self.gains_ = greedy_gaussian(
-            _covariance_columns(by_class, variance, self.shrinkage_),
+            _covariance_columns(by_class, variance, self.correlation_shrinkage_),
             variance,
             mean=(pooled.means - pooled.means[0]) + pooled.mean_lo,
             prior=pooled.prior,
@@ -255,19 +262,19 @@ class GreedyGaussianRanker(RankedSelector):
 
 
 def _covariance_columns(
-    by_class: list[PooledMoments], variance: Array, shrinkage: Array
+    by_class: list[PooledMoments], variance: Array, correlation_shrinkage: Array
 ) -> Columns:
     """Columns (K, d) of the class covariances after shrinkage, on demand.
 
     Correlations are those of the residuals of each class; ``variance`` is (K, d) and
-    ``shrinkage`` (K,).
+    ``correlation_shrinkage`` (K,).
     """
     deviation = np.sqrt(variance)
 
     def columns(s):
         residuals = (moments.residuals for moments in by_class)
         column = np.array([Z[:, s] @ Z for Z in residuals])
-        column *= 1.0 - shrinkage[:, None]
+        column *= 1.0 - correlation_shrinkage[:, None]
         column[:, s] = 1.0
         return column * deviation * deviation[:, [s]]
 
@@ -283,13 +290,13 @@ class GreedyInformationRanker(DivergenceRanker):
 
     Parameters
     ----------
-    n_features : int, float in (0, 1] or None, default=0.1
-        How many features to choose: a number, a fraction of them, or all.
     divergence : {"js", "js_gm", "jeffreys"}, default="js"
     family : str or Family, default="normal"
         Maximum-entropy family of all marginals; families by column are refused.
-    shrinkage : float in [0, 1] or "auto", default=0.0
-    smoothing : float, default=1.0
+    n_features : int, float in (0, 1] or None, default=0.1
+        How many features to choose: a number, a fraction of them, or all.
+    variance_shrinkage : float in [0, 1] or "auto", default=0.0
+    alpha : float, default=1.0
         Both of the marginals, as in :class:`memdlib.DivergenceRanker`.
 
     Attributes
@@ -299,7 +306,7 @@ class GreedyInformationRanker(DivergenceRanker):
         divergence less mean redundancy at each choice, in nats.
     ranking_ : ndarray of shape (d,)
         1 for the first feature chosen; those not chosen share the last rank.
-    feature_divergences_ : ndarray of shape (d,)
+    scores_ : ndarray of shape (d,)
         Nats.
     n_selected_, n_features_in_ : int
     classes_ : ndarray of shape (K,)
@@ -324,20 +331,27 @@ class GreedyInformationRanker(DivergenceRanker):
 
     # Redundancy is between values of one family: none by column, and no "auto".
     _parameter_constraints = DivergenceRanker._parameter_constraints | {
-        "family": [Words(*names()), MarginalFamily]
+        "family": [StrOptions(set(family_names())), MarginalFamily]
     }
 
     def __init__(
         self,
-        n_features: float | int | None = 0.1,
         divergence: str = "js",
+        *,
         family: str | MarginalFamily = "normal",
-        shrinkage: float | str = 0.0,
-        smoothing: float = 1.0,
+        n_features: float | int | None = 0.1,
+        variance_shrinkage: float | str = 0.0,
+        alpha: float = 1.0,
     ) -> None:
-        super().__init__(divergence, family, n_features, shrinkage, smoothing)
+        super().__init__(
+            divergence,
+            family=family,
+            n_features=n_features,
+            variance_shrinkage=variance_shrinkage,
+            alpha=alpha,
+        )
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Choose the features.
 
@@ -354,10 +368,10 @@ class GreedyInformationRanker(DivergenceRanker):
         self
         """
         super().fit(X, y, sample_weight)
-        X, _, weight, _ = labelled_data(self, X, y, sample_weight)
-        correlations = _correlation_columns(get(self.family).observe(X), weight)
+        X, _, weight, _ = validate_labelled(self, X, y, sample_weight)
+        correlations = _correlation_columns(get_family(self.family).observe(X), weight)
         self.order_, self.gains_ = greedy_information(
-            self.feature_divergences_, correlations, self.n_selected_
+            self.scores_, correlations, self.n_selected_
         )
         self.n_selected_ = len(self.order_)
         return self

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from memdlib._types import Array, Bools, Indices, MatrixLike, NDArray
 from memdlib.estimator import finite_scores
-from memdlib.families import Bernoulli, Categorical, MarginalFamily, Normal, get
+from memdlib.families import Bernoulli, Categorical, MarginalFamily, Normal, get_family
 from memdlib.generative.marginals import ClassMarginals, FamilySpec, family_moments
 from memdlib.generative.scores import MarginalScores, Scores, steps_of
 from memdlib.moments import ClassMoments
@@ -55,7 +55,7 @@ def column_families(
         elif specs[s] == "categorical":
             family = Categorical()
         else:
-            family = get(specs[s])
+            family = get_family(specs[s])
         if known is not None and family != known[s]:
             raise ValueError(
                 f"column {name!r} is {family.name} in this batch and was "
@@ -268,23 +268,30 @@ class GroupedMarginals:
     def of(
         cls,
         moments: GroupedMoments,
-        shrinkage: float | str = 0.0,
-        smoothing: float = 1.0,
+        *,
+        variance_shrinkage: float | str = 0.0,
+        alpha: float = 1.0,
         prior: Array | None = None,
     ) -> "GroupedMarginals":
         """Marginals by group, regularised as :class:`ClassMarginals` are."""
         if prior is None:
             prior = moments.prior
         groups = [
-            ClassMarginals(group.moments, group.family, shrinkage, smoothing, prior)
+            ClassMarginals(
+                group.moments,
+                group.family,
+                variance_shrinkage=variance_shrinkage,
+                alpha=alpha,
+                prior=prior,
+            )
             for group in moments.groups
         ]
         return cls(moments, prior, groups)
 
     @property
-    def shrinkage(self) -> float:
+    def variance_shrinkage(self) -> float:
         """Largest shrinkage in use."""
-        return max(marginals.shrinkage for marginals in self.groups)
+        return max(marginals.variance_shrinkage for marginals in self.groups)
 
     @property
     def families(self) -> NDArray[Any]:

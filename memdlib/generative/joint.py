@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import Tags
 
+from memdlib._sklearn import StrOptions
 from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
-from memdlib.estimator import finite_scores, fitted
+from memdlib.estimator import finite_scores, fitted_attribute
 from memdlib.families.multivariate import MultivariateNormal, log_determinant, whitening
 from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
@@ -22,11 +23,10 @@ from memdlib.generative.memd import MarginalModel, MomentClassifier
 from memdlib.generative.scores import LinearScores, MarginalScores
 from memdlib.moments import JointMoments, joint_moments
 from memdlib.validation import (
-    UNIT,
-    Words,
-    all_or_nothing,
-    labelled_batch,
-    labelled_data,
+    UNIT_INTERVAL,
+    restore_on_error,
+    validate_batch,
+    validate_labelled,
 )
 
 COVARIANCES = ("full", "pooled", "diagonal")
@@ -85,7 +85,7 @@ class _JointModel:
     covariances : ndarray of shape (K, d, d), or (d, d) if pooled
     whitening : ndarray of the same shape
         Matrices W with W' W the inverse of the covariance.
-    shrinkage : ndarray of shape (K,), or () if pooled
+    correlation_shrinkage : ndarray of shape (K,), or () if pooled
     """
 
     classes: NDArray
@@ -94,7 +94,7 @@ class _JointModel:
     means_lo: Array
     covariances: Array
     whitening: Array
-    shrinkage: Array
+    correlation_shrinkage: Array
 
     @property
     def class_prior(self) -> Array:
@@ -144,15 +144,17 @@ class JointMaxEntClassifier(MomentClassifier):
         "diagonal" Gaussian naive Bayes, which is :class:`memdlib.MeMdClassifier` with
         all features. Covariances are maximum-likelihood ones (moment matching: division
         by n).
-    shrinkage : float in [0, 1] or "auto", default="auto"
-        "full" and "pooled": correlations are multiplied by 1 - shrinkage, variances
-        stay. "diagonal": class variances v_k become (1 - shrinkage) v_k + shrinkage
-        v_within, as in :class:`memdlib.MeMdClassifier`. Either way the units of the
-        features do not matter. "auto" is the intensity of least mean squared error
-        [1]_, with the sampling variances that the Gaussian model itself implies; it
-        vanishes as 1/n and always gives a proper density; it is the default because a
-        covariance of few rows is singular. 0 is plain moment matching.
-        In all cases a variance of zero is replaced (see
+    correlation_shrinkage : float in [0, 1] or "auto", default="auto"
+        "full" and "pooled": correlations are multiplied by 1 - correlation_shrinkage,
+        variances stay, so that the units of the features do not matter. "auto" is the
+        intensity of least mean squared error [1]_, with the sampling variances that the
+        Gaussian model itself implies; it vanishes as 1/n and always gives a proper
+        density; it is the default because a covariance of few rows is singular. 0 is
+        plain moment matching.
+    variance_shrinkage : float in [0, 1] or "auto", default="auto"
+        "diagonal": class variances v_k become (1 - variance_shrinkage) v_k +
+        variance_shrinkage v_within, as in :class:`memdlib.MeMdClassifier`; "auto" as
+        above. In all cases a variance of zero is replaced (see
         :meth:`memdlib.families.Normal.regularise`).
 
     Attributes
@@ -167,8 +169,10 @@ class JointMaxEntClassifier(MomentClassifier):
         Parameters of the class densities as in
         :class:`memdlib.families.MultivariateNormal`; if "diagonal",
         (K, d, 2) as in :class:`memdlib.families.Normal`.
-    shrinkage_ : ndarray of shape (K,), or () unless "full"
-        Intensity in use.
+    correlation_shrinkage_ : ndarray of shape (K,), or () if "pooled"
+        Intensity in use; "full" and "pooled" only.
+    variance_shrinkage_ : float
+        Intensity in use; "diagonal" only.
     feature_importances_ : ndarray of shape (d,)
         JS_GM of the marginals, in nats.
     n_features_in_ : int
@@ -184,22 +188,32 @@ class JointMaxEntClassifier(MomentClassifier):
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> clf = JointMaxEntClassifier("pooled").fit(X[::2], y[::2])
-    >>> round(clf.score(X[1::2], y[1::2]), 3), round(float(clf.shrinkage_), 3)
-    (0.966, 0.255)
+    >>> round(clf.score(X[1::2], y[1::2]), 3)
+    0.966
+    >>> round(float(clf.correlation_shrinkage_), 3)
+    0.255
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "covariance": [Words(*COVARIANCES)],
-        "shrinkage": [Words("auto"), UNIT],
+        "covariance": [StrOptions(set(COVARIANCES))],
+        "correlation_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL],
+        "variance_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL],
     }
 
     def __init__(
-        self, covariance: str = "full", shrinkage: float | str = "auto"
+        self,
+        covariance: str = "full",
+        *,
+        correlation_shrinkage: float | str = "auto",
+        variance_shrinkage: float | str = "auto",
     ) -> None:
         self.covariance = covariance
-        self.shrinkage = shrinkage
+        self.correlation_shrinkage = correlation_shrinkage
+        self.variance_shrinkage = variance_shrinkage
 
-    covariances_: Array = fitted("covariances")
+    covariances_: Array = fitted_attribute("covariances")
+    correlation_shrinkage_: Array = fitted_attribute("correlation_shrinkage")
+    variance_shrinkage_: float = fitted_attribute("variance_shrinkage")
 
     @property
     def means_(self) -> Array:
@@ -220,7 +234,7 @@ class JointMaxEntClassifier(MomentClassifier):
         tags.input_tags.sparse = self.covariance == "diagonal"
         return tags
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Estimate the class densities.
 
@@ -242,13 +256,13 @@ class JointMaxEntClassifier(MomentClassifier):
         ValueError
             If the covariance of a class is singular; the message names the class.
         """
-        X, codes, weight, classes = labelled_data(self, X, y, sample_weight)
+        X, codes, weight, classes = validate_labelled(self, X, y, sample_weight)
         moments = self._class_moments(X, codes, len(classes), weight)
         self._fitted = self._estimate(moments, classes)
         return self
 
     def _batch_moments(self, X, y, sample_weight, classes, known_classes):
-        X, codes, weight, classes = labelled_batch(
+        X, codes, weight, classes = validate_batch(
             self, X, y, sample_weight, classes, known_classes
         )
         return self._class_moments(X, codes, len(classes), weight), classes
@@ -261,14 +275,16 @@ class JointMaxEntClassifier(MomentClassifier):
 
     def _estimate(self, moments, classes):
         if self.covariance == "diagonal":
-            marginals = ClassMarginals(moments, Normal(), self.shrinkage)
+            marginals = ClassMarginals(
+                moments, Normal(), variance_shrinkage=self.variance_shrinkage
+            )
             scores = MarginalScores.of(marginals, np.arange(moments.n_features))
             return _DiagonalModel(classes, marginals, scores)
         pooled = self.covariance == "pooled"
-        centres, covariances, shrinkage = MultivariateNormal().regularise(
+        centres, covariances, correlation_shrinkage = MultivariateNormal().regularise(
             moments.mean,
             moments.weight,
-            shrinkage=self.shrinkage,
+            correlation_shrinkage=self.correlation_shrinkage,
             pooled=pooled,
             location=moments.location,
         )
@@ -281,7 +297,7 @@ class JointMaxEntClassifier(MomentClassifier):
             means_lo=(moments.location - means) + centres,
             covariances=covariances,
             whitening=_named_whitening(covariances, names),
-            shrinkage=shrinkage,
+            correlation_shrinkage=correlation_shrinkage,
         )
 
 
@@ -293,6 +309,6 @@ def _named_whitening(covariances: Array, names: list[Any]) -> Array:
         try:
             factors.append(whitening(covariance))
         except ValueError as error:
-            remedy = 'use shrinkage > 0 or "auto", or fewer features'
+            remedy = 'use correlation_shrinkage > 0 or "auto", or fewer features'
             raise ValueError(f"class {name!r}: {error}; {remedy}") from error
     return np.reshape(factors, covariances.shape)

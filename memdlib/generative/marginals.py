@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from memdlib._types import Array, Bools, Indices, MatrixLike, NDArray
 from memdlib.families import MarginalFamily
 from memdlib.moments import ClassMoments, class_moments
-from memdlib.validation import NONNEGATIVE, UNIT, check_real
+from memdlib.validation import NONNEGATIVE, UNIT_INTERVAL, check_real
 
 DIVERGENCES = ("js_gm", "jeffreys", "js")
 
@@ -49,15 +49,15 @@ class ClassMarginals:
     moments : ClassMoments
         Of K classes and d features.
     family : MarginalFamily
-    shrinkage : float in [0, 1] or "auto", default=0.0
-    smoothing : float >= 0, default=1.0
+    variance_shrinkage : float in [0, 1] or "auto", default=0.0
+    alpha : float >= 0, default=1.0
         As in :class:`memdlib.MeMdClassifier`.
     prior : ndarray of shape (K,), default=None
         Class probabilities; None takes the shares of the weight.
 
     Attributes
     ----------
-    shrinkage : float
+    variance_shrinkage : float
         The shrinkage in use, also where "auto" was asked for.
     mean_params : ndarray of shape (K, d, m)
         Mean parameters about the locations of the moments.
@@ -72,23 +72,26 @@ class ClassMarginals:
     [16.0, 0.25]
     """
 
-    shrinkage: float
+    variance_shrinkage: float
     mean_params: Array
 
     def __init__(
         self,
         moments: ClassMoments,
         family: MarginalFamily,
-        shrinkage: float | str = 0.0,
-        smoothing: float = 1.0,
+        *,
+        variance_shrinkage: float | str = 0.0,
+        alpha: float = 1.0,
         prior: Array | None = None,
     ) -> None:
-        if isinstance(shrinkage, str) and shrinkage == "auto":
-            shrinkage = family.choose_shrinkage(moments.mean, moments.count)
+        if isinstance(variance_shrinkage, str) and variance_shrinkage == "auto":
+            variance_shrinkage = family.choose_shrinkage(moments.mean, moments.count)
         self.moments = moments
         self.family = family
-        self.shrinkage = check_real(shrinkage, "shrinkage", UNIT)
-        self.smoothing = check_real(smoothing, "smoothing", NONNEGATIVE)
+        self.variance_shrinkage = check_real(
+            variance_shrinkage, "variance_shrinkage", UNIT_INTERVAL
+        )
+        self.alpha = check_real(alpha, "alpha", NONNEGATIVE)
         self.prior = moments.prior if prior is None else prior
         self.mean_params = self._regularise(moments)
 
@@ -200,8 +203,8 @@ class ClassMarginals:
         return self.family.regularise(
             moments.mean,
             moments.count,
-            shrinkage=self.shrinkage,
-            smoothing=self.smoothing,
+            variance_shrinkage=self.variance_shrinkage,
+            alpha=self.alpha,
             location=moments.location,
         )
 
@@ -213,7 +216,7 @@ def _warn_of_errors(value: Array, error: Array) -> None:
         warnings.warn(
             f"the Jensen-Shannon divergence of feature {s} is {value[s]:.6g} +- "
             f"{error[s]:.1g} nats: its class densities differ too much in width for "
-            'the quadrature; use shrinkage > 0, or rank by "js_gm"',
+            'the quadrature; use variance_shrinkage > 0, or rank by "js_gm"',
             ConvergenceWarning,
             stacklevel=5,
         )

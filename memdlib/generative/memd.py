@@ -19,9 +19,10 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._sklearn import StrOptions
 from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
 from memdlib.densities.moment_problem import NOT_FOUND, RoundedMomentsError
-from memdlib.estimator import BayesClassifier, fitted
+from memdlib.estimator import BayesClassifier, fitted_attribute
 from memdlib.generative.grouped import (
     GroupedMarginals,
     GroupedMoments,
@@ -40,13 +41,12 @@ from memdlib.generative.ranking import (
 from memdlib.generative.scores import MarginalScores, Scores
 from memdlib.moments import ClassMoments, leave_one_out, translate, translate_natural
 from memdlib.validation import (
-    Number,
-    Words,
-    all_or_nothing,
+    Interval,
     check_priors,
     count_features,
-    labelled_batch,
-    labelled_data,
+    restore_on_error,
+    validate_batch,
+    validate_labelled,
 )
 
 # The default grid holds every number up to here, and then steps of this ratio.
@@ -80,9 +80,9 @@ class MarginalModel:
         return self.marginals.prior
 
     @property
-    def shrinkage(self) -> float:
+    def variance_shrinkage(self) -> float:
         """Shrinkage in use."""
-        return np.float64(self.marginals.shrinkage)
+        return np.float64(self.marginals.variance_shrinkage)
 
     @property
     def mean_params(self) -> Array:
@@ -114,11 +114,10 @@ class MomentClassifier(BayesClassifier):
     A subclass supplies :meth:`_batch_moments` and :meth:`_estimate`.
     """
 
-    classes_: NDArray[Any] = fitted("classes")
-    class_prior_: Array = fitted("class_prior")
-    mean_params_: Array = fitted("mean_params")
-    natural_params_: Array = fitted("natural_params")
-    shrinkage_: float | Array = fitted("shrinkage")
+    classes_: NDArray[Any] = fitted_attribute("classes")
+    class_prior_: Array = fitted_attribute("class_prior")
+    mean_params_: Array = fitted_attribute("mean_params")
+    natural_params_: Array = fitted_attribute("natural_params")
 
     @abstractmethod
     def _batch_moments(self, X, y, sample_weight, classes, known_classes):
@@ -128,7 +127,7 @@ class MomentClassifier(BayesClassifier):
     def _estimate(self, moments, classes):
         """Everything that follows from the moments: the fitted model."""
 
-    @all_or_nothing
+    @restore_on_error
     def partial_fit(
         self,
         X: MatrixLike,
@@ -194,7 +193,7 @@ def size_grid(spec: str | ArrayLike | None, d: int) -> Indices:
 
 
 def held_out_folds(
-    codes: Indices, validation: float, random_state: int | np.random.RandomState | None
+    codes: Indices, cv: float, random_state: int | np.random.RandomState | None
 ) -> tuple[Indices, int]:
     """Fold of each row, and how many folds are held out; stratified by class.
 
@@ -202,7 +201,7 @@ def held_out_folds(
     ----------
     codes : ndarray of int, shape (n,)
         Class of each row.
-    validation : float in (0, 1) or int >= 2
+    cv : float in (0, 1) or int >= 2
         A share of the rows, held out once, or that many folds in turn.
     random_state : int, RandomState or None
 
@@ -217,16 +216,16 @@ def held_out_folds(
     rows = np.flatnonzero(class_size[codes] > 1)
     if not rows.size:
         return np.zeros(len(codes), dtype=np.intp), 0
-    if validation < 1:
+    if cv < 1:
         n_classes = np.count_nonzero(class_size > 1)
-        n_test = math.ceil(validation * len(rows))
+        n_test = math.ceil(cv * len(rows))
         # every class has a row on either side
         n_test = int(np.clip(n_test, n_classes, len(rows) - n_classes))
         splitter = StratifiedShuffleSplit(
             1, test_size=n_test, random_state=random_state
         )
     else:
-        n_folds = min(int(validation), int(class_size.max()))
+        n_folds = min(int(cv), int(class_size.max()))
         splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():  # classes of fewer rows are in some folds only
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
@@ -253,12 +252,13 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         Jensen-Shannon divergence itself, by quadrature.
     family : str, MarginalFamily, dict or sequence, default="normal"
         Maximum-entropy family of the class marginals, by name (see
-        :func:`memdlib.families.names`): "normal" (two moments), "bernoulli" (presence
-        of counts), "multinomial" (counts of a document as a whole), "poisson", ...; or
-        a family with its own support, such as ``Polynomial(4, (0.0, 1.0))``. "auto" is
-        Bernoulli for columns that hold only 0 and 1, and normal for all others. A dict
-        names families by column, the others being "auto"; a sequence holds one for
-        each. One of these may be "categorical", for a column that holds the codes 0, 1,
+        :func:`memdlib.families.family_names`): "normal" (two moments), "bernoulli"
+        (presence of counts), "multinomial" (counts of a document as a whole),
+        "poisson", ...; or a family with its own support, such as ``Polynomial(4, (0.0,
+        1.0))``. "auto" is Bernoulli for columns that hold only 0 and 1, and normal for
+        all others. A dict names families by column, the others being "auto"; a sequence
+        holds one for each. One of these may be "categorical", for a column that holds
+        the codes 0, 1,
         ... of levels; a level that the fit has not seen adds nothing to the scores.
         Missing cells (NaN; not under "multinomial") are left out of the moments and of
         the scores.
@@ -270,18 +270,19 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
     n_features_grid : None, "every" or array-like of int, default=None
         Which S "auto" tries: every S up to 64, then steps of 3 per cent, and d (None);
         every S ("every", as in the paper); or those listed.
-    validation : float in (0, 1) or int >= 2, default=0.2
+    cv : float in (0, 1) or int >= 2, default=0.2
         How "auto" holds rows out, stratified by class: a share of them once (the
         paper's rule for text), or that many folds in turn (its rule for genes). The
         only row of a class is never held out.
-    shrinkage : float in [0, 1] or "auto", default=0.0
-        "normal" only: replaces each class variance v_k by (1 - shrinkage) v_k +
-        shrinkage v_within. At 0 the moments are left as they are, except that a
-        variance of zero is replaced (see :meth:`memdlib.families.Normal.regularise`);
-        "auto" estimates it (see :meth:`memdlib.families.Normal.choose_shrinkage`).
-        The default is the paper's plain moments, which single variances allow; where a
-        covariance could be singular, the default is "auto".
-    smoothing : float >= 0, default=1.0
+    variance_shrinkage : float in [0, 1] or "auto", default=0.0
+        "normal" only: replaces each class variance v_k by (1 - variance_shrinkage) v_k
+        + variance_shrinkage v_within. At 0 the moments are left as they are, except
+        that a variance of zero is replaced (see
+        :meth:`memdlib.families.Normal.regularise`); "auto" estimates it (see
+        :meth:`memdlib.families.Normal.choose_shrinkage`). The default is the paper's
+        plain moments, which single variances allow; where a covariance could be
+        singular, the default is "auto".
+    alpha : float >= 0, default=1.0
         All other families: weight, in instances, of the pooled mean added to each
         class, which keeps it off the boundary of the family.
     priors : array-like of shape (K,), default=None
@@ -302,7 +303,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         Mean parameters E x^j of the class marginals, regularised.
     natural_params_ : ndarray of shape (K, d, m)
         Natural parameters, p(x) = exp(-lambda_0 - sum_j lambda_j x^j).
-    feature_divergences_, feature_importances_ : ndarray of shape (d,)
+    scores_, feature_importances_ : ndarray of shape (d,)
         Nats; the second name is the one that scikit-learn's selectors look for.
     families_ : ndarray of shape (d,)
         Names. ``mean_params_`` and ``natural_params_`` exist where all columns were
@@ -313,7 +314,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         Rank of each feature, 1 the most divergent.
     n_selected_ : int
         S, the number of features in use.
-    shrinkage_ : float
+    variance_shrinkage_ : float
         The shrinkage in use.
     validation_n_features_, validation_curve_ : ndarray of shape (G,) or None
         Numbers S tried, and the held-out accuracy with the top S features; None unless
@@ -375,24 +376,27 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
     """
 
     _parameter_constraints = MARGINAL_CONSTRAINTS | {
-        "n_features": [Words("auto"), *SIZE_CONSTRAINTS["n_features"]],
-        "n_features_grid": [None, Words("every"), "array-like"],
-        "validation": [Number(Real, 0, 1, "neither"), Number(Integral, 2, None)],
+        "n_features": [StrOptions({"auto"}), *SIZE_CONSTRAINTS["n_features"]],
+        "n_features_grid": [None, StrOptions({"every"}), "array-like"],
+        "cv": [
+            Interval(Real, 0, 1, closed="neither"),
+            Interval(Integral, 2, None, closed="left"),
+        ],
         "priors": [None, "array-like"],
-        "class_weight": [None, Words("balanced"), dict],
+        "class_weight": [None, StrOptions({"balanced"}), dict],
         "random_state": ["random_state"],
     }
 
     def __init__(
         self,
         divergence: str = "js_gm",
+        *,
         family: FamilySpec = "normal",
         n_features: float | int | str | None = "auto",
-        validation: float | int = 0.2,
-        shrinkage: float | str = 0.0,
-        smoothing: float = 1.0,
+        cv: float | int = 0.2,
+        variance_shrinkage: float | str = 0.0,
+        alpha: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
-        *,
         n_features_grid: ArrayLike | str | None = None,
         priors: ArrayLike | None = None,
         class_weight: dict[Any, Any] | str | None = None,
@@ -400,25 +404,26 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         self.divergence = divergence
         self.family = family
         self.n_features = n_features
-        self.validation = validation
-        self.shrinkage = shrinkage
-        self.smoothing = smoothing
+        self.cv = cv
+        self.variance_shrinkage = variance_shrinkage
+        self.alpha = alpha
         self.random_state = random_state
         self.n_features_grid = n_features_grid
         self.priors = priors
         self.class_weight = class_weight
 
-    feature_divergences_: Array = fitted("feature_divergences")
-    feature_importances_: Array = fitted("feature_divergences")
-    order_: Indices = fitted("order")
-    families_: NDArray[Any] = fitted("marginals.families")
-    n_selected_: int = fitted("n_selected")
-    validation_n_features_: Indices | None = fitted("validation_n_features")
-    validation_curve_: Array | None = fitted("validation_curve")
+    scores_: Array = fitted_attribute("feature_divergences")
+    feature_importances_: Array = fitted_attribute("feature_divergences")
+    order_: Indices = fitted_attribute("order")
+    families_: NDArray[Any] = fitted_attribute("marginals.families")
+    n_selected_: int = fitted_attribute("n_selected")
+    variance_shrinkage_: float = fitted_attribute("variance_shrinkage")
+    validation_n_features_: Indices | None = fitted_attribute("validation_n_features")
+    validation_curve_: Array | None = fitted_attribute("validation_curve")
 
     _scores_type: ClassVar[type[Scores]] = MarginalScores
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Rank the features, choose how many to use, and estimate their marginals.
 
@@ -448,7 +453,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
             If a normal class has one row only, or if the accuracy on the rows of the
             fit is much lower than on held-out rows.
         """
-        X, codes, weight, classes = labelled_data(
+        X, codes, weight, classes = validate_labelled(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
         if self.n_features == "auto":
@@ -494,7 +499,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
     def _fit_validated(self, X, codes, weight, classes) -> RankedModel:
         """The model of the smallest size of highest accuracy on held-out rows."""
         grid = size_grid(self.n_features_grid, X.shape[1])
-        fold, n_held_out = held_out_folds(codes, self.validation, self.random_state)
+        fold, n_held_out = held_out_folds(codes, self.cv, self.random_state)
         if not n_held_out:
             return self._estimate(
                 collect_moments(self, X, codes, len(classes), weight), classes
@@ -536,7 +541,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         known_families = None
         if self.__sklearn_is_fitted__():
             known_families = self._families_of_batches_before()
-        X, codes, weight, classes = labelled_batch(
+        X, codes, weight, classes = validate_batch(
             self,
             X,
             y,
@@ -568,6 +573,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         X: MatrixLike,
         y: ArrayLike,
         sample_weight: Weights = None,
+        *,
         n_features_grid: ArrayLike | str | None = None,
     ) -> tuple[Indices, Array]:
         """Accuracy with the top S features, for many S, from one pass over X.
@@ -587,7 +593,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         accuracy : ndarray of shape (G,)
         """
         check_is_fitted(self)
-        X, codes, weight, labels = labelled_data(
+        X, codes, weight, labels = validate_labelled(
             self, X, y, sample_weight, reset=False, several=False
         )
         # -1, which no prediction equals, for labels that the fit has not seen
@@ -602,12 +608,13 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
     def _warn_of_single_rows(self):
         """Warn of classes that have no variance of their own."""
         single = self._fitted.marginals.moments.weight == 1
-        if single.any() and "normal" in self.families_ and self.shrinkage != 1:
+        if single.any() and "normal" in self.families_ and self.variance_shrinkage != 1:
             names = ", ".join(map(repr, self.classes_[single].tolist()))
             warnings.warn(
                 f"one row only of class {names}: it has no variance of its own and "
                 "takes that within the other classes; add rows, leave the class out, "
-                "or use shrinkage=1.0, with which all classes share their variances",
+                "or use variance_shrinkage=1.0, with which all classes share their "
+                "variances",
                 UserWarning,
                 stacklevel=4,
             )
@@ -621,7 +628,7 @@ def _warn_of_lower_accuracy(on_fit: float, held_out: float, n_held_out: int) -> 
             f"accuracy is {on_fit:.3f} on the rows of the fit and {held_out:.3f} on "
             "held-out rows: some density depends on few rows, as a normal density of a "
             "column of two values does; code such values as 0 and 1 and try "
-            'family="auto", or try shrinkage="auto"',
+            'family="auto", or try variance_shrinkage="auto"',
             UserWarning,
             stacklevel=5,
         )
@@ -652,6 +659,6 @@ def _named_failure(error, marginals, classes):
     else:
         reason = (
             f"there is no density of {family} with its moments {moments}, or none was "
-            "found; use more smoothing, fewer moments or another family"
+            "found; use a larger alpha, fewer moments or another family"
         )
     return kind(f"class {classes.tolist()[k]!r}, feature {s}: {reason}")

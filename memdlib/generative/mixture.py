@@ -24,18 +24,19 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from memdlib._sklearn import StrOptions
 from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.estimator import BayesClassifier
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier, held_out_folds
-from memdlib.validation import POSITIVE, Number, Words, all_or_nothing, labelled_data
+from memdlib.validation import POSITIVE, Interval, restore_on_error, validate_labelled
 
 # About this many rows are held out at most; more would cost time and change little.
 _MAX_HELD_OUT = 10_000
 
 # X is large if it holds more numbers than this in at least so many columns. With
-# ``wide``, slow candidates are then skipped and fewer rows are held out.
+# ``fast_candidates``, slow candidates are then skipped and fewer rows are held out.
 _LARGE_SIZE = 1_000_000
 _LARGE_COLUMNS = 250
 _MAX_HELD_OUT_OF_LARGE = 1_000
@@ -47,7 +48,7 @@ _MIN_ROWS_FOR_OUTLIERS = 20
 
 _DEFAULT = (
     ("correlated", CorrelatedMeMdClassifier()),
-    ("shrunken", MeMdClassifier(shrinkage="auto")),
+    ("shrunken", MeMdClassifier(variance_shrinkage="auto")),
 )
 _CLASS_SHARES = "class shares"
 
@@ -110,7 +111,7 @@ class SharedSteps:
         A step that learns must be able to add up, by ``sum_by_column``, what it made of
         each column; steps that learn nothing are taken to keep the columns.
         """
-        divergences = getattr(self.models[j], "feature_divergences_", None)
+        divergences = getattr(self.models[j], "scores_", None)
         learnt = [step for step in self.steps if get_tags(step).requires_fit]
         for step in reversed(learnt):
             if divergences is None or not hasattr(step, "sum_by_column"):
@@ -125,7 +126,7 @@ class MixtureClassifier(BayesClassifier):
     If q_j are the calibrated posteriors of the candidates, those of the mixture are
     p(k | x) = sum_j w_j q_j(k | x). Bayes' rule then averages the mixture with the
     class shares: if its log-likelihood of the held-out labels is higher by L nats in
-    all, its odds against the class shares are exp(L - margin).
+    all, its odds against the class shares are exp(L - ``baseline_log_odds``).
 
     Parameters
     ----------
@@ -139,11 +140,11 @@ class MixtureClassifier(BayesClassifier):
         Number of stratified folds. With more than 10,000 rows, fewer of the folds are
         held out, about 10,000 rows in all. The only row of a class is always a training
         row.
-    lead : float > 0 or None, default=3.0
-        The ``lead`` of :func:`memdlib.generative.fit_calibration`: nats, or None for
+    expected_log_odds : float > 0 or None, default=3.0
+        As in :func:`memdlib.generative.fit_calibration`: nats, or None for
         log posteriors that usually need no temperature. Products of thousands of
         densities are far too confident; models of few features may be right.
-    margin : float, default=5.0
+    baseline_log_odds : float, default=5.0
         Nats by which the mixture must predict the held-out rows better than the class
         shares do to get the same weight. It makes up for weights and calibrations that
         were fitted to these rows.
@@ -156,7 +157,7 @@ class MixtureClassifier(BayesClassifier):
     class_weight : None, "balanced" or dict, default=None
         Factors of the row weights by class; posteriors and class shares are those of
         the weighted rows.
-    wide : list of str or None, default=None
+    fast_candidates : list of str or None, default=None
         Names of the candidates that are fast enough for an X of more than a million
         numbers in 250 columns or more. For such an X, the other candidates are skipped
         and about 1,000 rows are held out. None makes no distinction.
@@ -172,11 +173,11 @@ class MixtureClassifier(BayesClassifier):
     cv_results_ : dict of str to ndarray of shape (number of candidates + 1,)
         "name", with the class shares last; "log_loss" (nats per row, calibrated) and
         "accuracy" on held-out rows; "weight", zero for candidates that are left out.
-    left_out_ : list of str
+    skipped_ : list of str
         Candidates that were skipped because X is large.
     feature_importances_ : ndarray of shape (d,)
         Divergence of the classes in each column, beyond what other columns say, in
-        nats: the weighted mean over the candidates with ``feature_divergences_``.
+        nats: the weighted mean over the candidates with ``scores_``.
     duality_gap_ : float
         Upper bound on how far the weights are from the best ones, in nats per row.
     n_features_in_ : int
@@ -208,14 +209,14 @@ class MixtureClassifier(BayesClassifier):
 
     _parameter_constraints: ClassVar[dict] = {
         "estimators": [list, tuple, None],
-        "cv": [Number(Integral, 2, None)],
-        "lead": [POSITIVE, None],
-        "margin": [Real],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "expected_log_odds": [POSITIVE, None],
+        "baseline_log_odds": [Real],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
-        "verbose": [Number(Integral, 0, None), "boolean"],
-        "class_weight": [None, Words("balanced"), dict],
-        "wide": [list, tuple, None],
+        "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
+        "class_weight": [None, StrOptions({"balanced"}), dict],
+        "fast_candidates": [list, tuple, None],
     }
 
     def __init__(
@@ -223,31 +224,31 @@ class MixtureClassifier(BayesClassifier):
         estimators: Sequence[Any] | None = None,
         *,
         cv: int = 5,
-        lead: float | None = 3.0,
-        margin: float = 5.0,
+        expected_log_odds: float | None = 3.0,
+        baseline_log_odds: float = 5.0,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         class_weight: dict[Any, Any] | str | None = None,
-        wide: Sequence[str] | None = None,
+        fast_candidates: Sequence[str] | None = None,
     ) -> None:
         self.estimators = estimators
         self.cv = cv
-        self.lead = lead
-        self.margin = margin
+        self.expected_log_odds = expected_log_odds
+        self.baseline_log_odds = baseline_log_odds
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.class_weight = class_weight
-        self.wide = wide
+        self.fast_candidates = fast_candidates
 
     class_prior_: Array
     calibrations_: dict[str, Calibration]
     cv_results_: dict[str, NDArray[Any]]
-    left_out_: list[str]
+    skipped_: list[str]
     duality_gap_: float
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Weight the candidates on held-out rows, and fit them to all rows.
 
@@ -277,7 +278,7 @@ class MixtureClassifier(BayesClassifier):
             as any other: that row then determines means and variances.
         """
         estimators = _check_estimators(self.estimators or _DEFAULT)
-        X, codes, weight, classes = labelled_data(
+        X, codes, weight, classes = validate_labelled(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
         self.classes_ = classes
@@ -304,12 +305,14 @@ class MixtureClassifier(BayesClassifier):
 
     def _skip_slow_candidates(self, estimators, X) -> int:
         """Remove candidates too slow for X; return how many rows to hold out."""
-        self.left_out_ = []
+        self.skipped_ = []
         is_large = X.size > _LARGE_SIZE and X.shape[1] >= _LARGE_COLUMNS
-        if self.wide is None or not is_large:
+        if self.fast_candidates is None or not is_large:
             return _MAX_HELD_OUT
-        self.left_out_ = [name for name in estimators if name not in self.wide]
-        for name in self.left_out_:
+        self.skipped_ = [
+            name for name in estimators if name not in self.fast_candidates
+        ]
+        for name in self.skipped_:
             del estimators[name]
             if self.verbose:
                 print(f"{name}: skipped, too slow for so large an X")
@@ -334,7 +337,10 @@ class MixtureClassifier(BayesClassifier):
         for name in estimators:
             model_scores = [scores[i][j] for i, j in positions[name]]
             calibration = fit_calibration(
-                model_scores, codes[test], weight[test], lead=self.lead
+                model_scores,
+                codes[test],
+                weight[test],
+                expected_log_odds=self.expected_log_odds,
             )
             self.calibrations_[name] = calibration
             log_posteriors.append(calibration.log_posterior(model_scores))
@@ -350,7 +356,9 @@ class MixtureClassifier(BayesClassifier):
         correct = [log_p.argmax(axis=1) == codes for log_p in log_posteriors]
         log_loss = -np.average(log_q, axis=1, weights=weight)
         accuracy = np.average(correct, axis=1, weights=weight)
-        weights, self.duality_gap_ = select_weights(log_q, weight, self.margin)
+        weights, self.duality_gap_ = select_weights(
+            log_q, weight, self.baseline_log_odds
+        )
         self.cv_results_ = {
             "name": np.array([*self.calibrations_, _CLASS_SHARES]),
             "log_loss": log_loss,
@@ -478,7 +486,7 @@ def mixture_weights(
     return weights, max(gap, 0.0)
 
 
-def select_weights(log_q, counts, margin) -> tuple[Array, float]:
+def select_weights(log_q, counts, baseline_log_odds) -> tuple[Array, float]:
     """Weights (J + 1,) of the candidates and of the class shares, and the gap of EM.
 
     ``log_q`` (J + 1, n) holds the log posteriors of the true classes, those of the
@@ -491,7 +499,7 @@ def select_weights(log_q, counts, margin) -> tuple[Array, float]:
     weights /= weights.sum()
     mixture_log_q = np.log(np.exp(log_q[:-1]).T @ weights)
     log_likelihood_ratio = counts @ (mixture_log_q - log_q[-1])
-    prior_weight = float(expit(margin - log_likelihood_ratio))
+    prior_weight = float(expit(baseline_log_odds - log_likelihood_ratio))
     if prior_weight < one_row:
         prior_weight = 0.0
     elif prior_weight > 1.0 - one_row:

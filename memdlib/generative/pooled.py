@@ -19,12 +19,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from memdlib._sklearn import StrOptions
 from memdlib._types import Array, ArrayLike, Indices, NDArray, Weights
 from memdlib.estimator import BayesClassifier
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
 from memdlib.generative.scores import LinearScores
-from memdlib.validation import UNIT, Words, all_or_nothing, check_priors, labelled_data
+from memdlib.validation import (
+    UNIT_INTERVAL,
+    check_priors,
+    restore_on_error,
+    validate_labelled,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +42,7 @@ class InverseRoot:
     (n, d), ``core`` of shape (n, n) and ``diagonal`` of shape (d,).
     """
 
-    shrinkage: float
+    correlation_shrinkage: float
     core: Array | None = None
     diagonal: Array | None = None
     rows: Array | None = None
@@ -161,13 +167,13 @@ class PooledMoments:
         return float(correlation_intensity(squares, n_varying, self.degrees_of_freedom))
 
     def standard_deviations(
-        self, shrinkage: float | str, unit: Array | float = 1.0
+        self, variance_shrinkage: float | str, unit: Array | float = 1.0
     ) -> tuple[Array, float]:
         """Square roots of the variances (1 - s) v + s median(v).
 
         Parameters
         ----------
-        shrinkage : float in [0, 1] or "auto"
+        variance_shrinkage : float in [0, 1] or "auto"
             The intensity s.
         unit : float or ndarray of shape (d,), default=1.0
             Units in which the median of the variances is taken.
@@ -176,23 +182,23 @@ class PooledMoments:
         -------
         deviations : ndarray of shape (d,)
             In the units of the data.
-        shrinkage : float
+        variance_shrinkage : float
             The intensity in use: 0 if no feature varies within classes.
         """
         varies = self.variance > 0
         within = self.variance / unit**2
         between = self.between / unit**2
         if not varies.any():
-            shrinkage = 0.0
+            variance_shrinkage = 0.0
         else:
             median = np.median(within[varies])
-            if shrinkage == "auto":
-                shrinkage = self._variance_intensity(within[varies], median)
-            within = (1.0 - shrinkage) * within + shrinkage * median
+            if variance_shrinkage == "auto":
+                variance_shrinkage = self._variance_intensity(within[varies], median)
+            within = (1.0 - variance_shrinkage) * within + variance_shrinkage * median
         # A feature that is constant within every class has no variance to shrink. It
         # gets one that carries no information: that of its class means, or 1.
         constant = np.where(between > 0, between, 1.0)
-        return np.sqrt(np.where(varies, within, constant)) * unit, shrinkage
+        return np.sqrt(np.where(varies, within, constant)) * unit, variance_shrinkage
 
     def _variance_intensity(self, variance: Array, target: float) -> float:
         """Intensity of least error for positive variances and their target.
@@ -207,12 +213,12 @@ class PooledMoments:
         degrees_of_freedom = self.degrees_of_freedom + 2.0
         return float(shrinkage_intensity(variation, distance, degrees_of_freedom))
 
-    def inverse_root(self, shrinkage: float | str = "auto") -> InverseRoot:
+    def inverse_root(self, correlation_shrinkage: float | str = "auto") -> InverseRoot:
         """Inverse root of R = lambda I + (1 - lambda) Z^T Z.
 
         Parameters
         ----------
-        shrinkage : float in [0, 1] or "auto", default="auto"
+        correlation_shrinkage : float in [0, 1] or "auto", default="auto"
             The intensity lambda; "auto" is that of least mean squared error.
 
         Raises
@@ -220,40 +226,44 @@ class PooledMoments:
         ValueError
             If R is singular but for rounding.
         """
-        if shrinkage == "auto":
-            shrinkage = self.correlation_intensity
-        if shrinkage == 1:
-            return InverseRoot(shrinkage=1.0)
+        if correlation_shrinkage == "auto":
+            correlation_shrinkage = self.correlation_intensity
+        if correlation_shrinkage == 1:
+            return InverseRoot(correlation_shrinkage=1.0)
         n, d = self.residuals.shape
         varies = self.variance > 0
         # Z^T Z has no diagonal one for a feature without variance; R has.
         gram = self.gram if n < d else self.gram + np.diag(~varies)
         t, U = np.linalg.eigh(gram)
-        a = shrinkage + (1.0 - shrinkage) * np.maximum(t, 0.0)
+        a = correlation_shrinkage + (1.0 - correlation_shrinkage) * np.maximum(t, 0.0)
         # With fewer rows than features, R has the eigenvalue lambda as well.
-        smallest = shrinkage if n < d else a[0]
+        smallest = correlation_shrinkage if n < d else a[0]
         if not smallest > d * ROUNDING:
             raise ValueError(
                 f"the smallest eigenvalue of the correlations is {smallest:.3g}; "
-                'use shrinkage > 0 or "auto", or fewer features'
+                'use correlation_shrinkage > 0 or "auto", or fewer features'
             )
         if n < d:
-            return self._low_rank_inverse_root(shrinkage, a, U)
+            return self._low_rank_inverse_root(correlation_shrinkage, a, U)
         core = (U / np.sqrt(a)) @ U.T
         # Rounding mixes features without variance into the eigenvectors of the others.
         core = np.where(np.outer(varies, varies), core, np.eye(d))
-        return InverseRoot(shrinkage=shrinkage, core=core)
+        return InverseRoot(correlation_shrinkage=correlation_shrinkage, core=core)
 
     def _low_rank_inverse_root(
-        self, shrinkage: float, a: Array, U: Array
+        self, correlation_shrinkage: float, a: Array, U: Array
     ) -> InverseRoot:
         """Inverse root by the formula at the head of this module, with its a and U."""
         root = np.sqrt(a)
-        q = -(1.0 - shrinkage) / (np.sqrt(a * shrinkage) * (root + np.sqrt(shrinkage)))
+        q = -(1.0 - correlation_shrinkage) / (
+            np.sqrt(a * correlation_shrinkage) * (root + np.sqrt(correlation_shrinkage))
+        )
         return InverseRoot(
-            shrinkage=shrinkage,
+            correlation_shrinkage=correlation_shrinkage,
             core=(U * q) @ U.T,
-            diagonal=np.where(self.variance > 0, 1.0 / np.sqrt(shrinkage), 1.0),
+            diagonal=np.where(
+                self.variance > 0, 1.0 / np.sqrt(correlation_shrinkage), 1.0
+            ),
             rows=self.residuals,
         )
 
@@ -298,7 +308,7 @@ class WhitenedMeans:
     --------
     >>> X = np.array([[0.0, 0], [2, 2], [3, 0], [5, 2]])
     >>> moments = PooledMoments.of(X, np.array([0, 0, 1, 1]), 2, np.ones(4))
-    >>> WhitenedMeans.of(moments, shrinkage=1.0).means.tolist()
+    >>> WhitenedMeans.of(moments, correlation_shrinkage=1.0).means.tolist()
     [[-1.5, 0.0], [1.5, 0.0]]
     """
 
@@ -314,7 +324,7 @@ class WhitenedMeans:
         cls,
         moments: PooledMoments,
         prior: Array | None = None,
-        shrinkage: float | str = "auto",
+        correlation_shrinkage: float | str = "auto",
         variance_shrinkage: float | str = 0.0,
         unit: Array | float = 1.0,
     ) -> "WhitenedMeans":
@@ -336,7 +346,7 @@ class WhitenedMeans:
             centre=reference + prior @ (moments.means - reference),
             deviations=deviations,
             moments=moments,
-            root=moments.inverse_root(shrinkage),
+            root=moments.inverse_root(correlation_shrinkage),
             variance_shrinkage=variance_shrinkage,
         )
 
@@ -365,18 +375,18 @@ class PooledClassifier(BayesClassifier):
     """Bayes classifier from pooled moments; a subclass supplies ``_estimate``."""
 
     class_prior_: Array
-    shrinkage_: float
+    correlation_shrinkage_: float
     variance_shrinkage_: float
-    feature_divergences_: Array
+    scores_: Array
 
     _parameter_constraints: ClassVar[dict] = {
-        "shrinkage": [Words("auto"), UNIT],
-        "variance_shrinkage": [Words("auto"), UNIT],
+        "correlation_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL],
+        "variance_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL],
         "priors": [None, "array-like"],
-        "class_weight": [None, Words("balanced"), dict],
+        "class_weight": [None, StrOptions({"balanced"}), dict],
     }
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Estimate the class means and the pooled second moments, and shrink them.
 
@@ -392,7 +402,7 @@ class PooledClassifier(BayesClassifier):
         -------
         self
         """
-        X, codes, weight, self.classes_ = labelled_data(
+        X, codes, weight, self.classes_ = validate_labelled(
             self, X, y, sample_weight, class_weight=self.class_weight
         )
         self._estimate(PooledMoments.of(X, codes, len(self.classes_), weight))
@@ -408,10 +418,10 @@ class PooledClassifier(BayesClassifier):
         """Whiten the class means; set the attributes that all subclasses share."""
         prior = check_priors(self.priors, len(self.classes_))
         whitened = WhitenedMeans.of(
-            moments, prior, self.shrinkage, self.variance_shrinkage, unit
+            moments, prior, self.correlation_shrinkage, self.variance_shrinkage, unit
         )
         self.class_prior_ = whitened.prior
-        self.shrinkage_ = whitened.root.shrinkage
+        self.correlation_shrinkage_ = whitened.root.correlation_shrinkage
         self.variance_shrinkage_ = whitened.variance_shrinkage
-        self.feature_divergences_ = whitened.prior @ whitened.means**2
+        self.scores_ = whitened.prior @ whitened.means**2
         return whitened

@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._sklearn import StrOptions
 from memdlib._types import (
     Array,
     ArrayLike,
@@ -21,7 +22,7 @@ from memdlib._types import (
     NDArray,
     Weights,
 )
-from memdlib.families import MarginalFamily, get
+from memdlib.families import MarginalFamily, get_family
 from memdlib.families.counts import Binomial, Multinomial
 from memdlib.generative.grouped import (
     GroupedMarginals,
@@ -37,30 +38,29 @@ from memdlib.generative.marginals import (
 from memdlib.moments import ClassMoments
 from memdlib.validation import (
     COUNT,
+    FRACTION,
     NONNEGATIVE,
-    SHARE,
-    UNIT,
-    Words,
-    all_or_nothing,
+    UNIT_INTERVAL,
     count_features,
-    labelled_data,
+    restore_on_error,
+    validate_labelled,
 )
 
 # What the parameters that several estimators share may be.
 MARGINAL_CONSTRAINTS = {
-    "divergence": [Words(*DIVERGENCES)],
+    "divergence": [StrOptions(set(DIVERGENCES))],
     "family": [str, MarginalFamily, "array-like"],
-    "shrinkage": [Words("auto"), UNIT],
-    "smoothing": [NONNEGATIVE],
+    "variance_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL],
+    "alpha": [NONNEGATIVE],
 }
-SIZE_CONSTRAINTS = {"n_features": [COUNT, SHARE, None]}
+SIZE_CONSTRAINTS = {"n_features": [COUNT, FRACTION, None]}
 
 
 def common_family(spec: FamilySpec) -> MarginalFamily | None:
     """Return the family of all columns; None if they have families of their own."""
     if not isinstance(spec, str | MarginalFamily) or spec in ("auto", "categorical"):
         return None
-    return get(spec)
+    return get_family(spec)
 
 
 def collect_moments(
@@ -98,12 +98,14 @@ def make_marginals(
     prior: Array | None = None,
 ) -> ClassMarginals | GroupedMarginals:
     """Class marginals of collected moments, as an estimator regularises them."""
-    shrinkage = estimator.shrinkage
-    smoothing = estimator.smoothing
+    options = {
+        "variance_shrinkage": estimator.variance_shrinkage,
+        "alpha": estimator.alpha,
+        "prior": prior,
+    }
     if isinstance(moments, GroupedMoments):
-        return GroupedMarginals.of(moments, shrinkage, smoothing, prior)
-    family = common_family(estimator.family)
-    return ClassMarginals(moments, family, shrinkage, smoothing, prior)
+        return GroupedMarginals.of(moments, **options)
+    return ClassMarginals(moments, common_family(estimator.family), **options)
 
 
 def rank(divergences: Array) -> Indices:
@@ -144,8 +146,8 @@ class FamilySelector(RankedSelector):
     """Selector by class marginals, whose ``family`` says which data it takes."""
 
     family: FamilySpec
-    shrinkage: float | str
-    smoothing: float
+    variance_shrinkage: float | str
+    alpha: float
 
     def __sklearn_tags__(self) -> Tags:
         # not RankedSelector's, which sets no more than the target
@@ -176,13 +178,13 @@ class DivergenceRanker(FamilySelector):
         Maximum-entropy family of the marginals, or of each column.
     n_features : int, float in (0, 1] or None, default=0.1
         How many features to keep: a number, a share of them, or all.
-    shrinkage : float in [0, 1] or "auto", default=0.0
-    smoothing : float, default=1.0
+    variance_shrinkage : float in [0, 1] or "auto", default=0.0
+    alpha : float, default=1.0
         As in :class:`memdlib.MeMdClassifier`.
 
     Attributes
     ----------
-    feature_divergences_ : ndarray of shape (d,)
+    scores_ : ndarray of shape (d,)
         Nats.
     order_, ranking_ : ndarray of shape (d,)
         Feature indices, the most divergent first; rank of each feature, from 1.
@@ -207,7 +209,7 @@ class DivergenceRanker(FamilySelector):
     ['petal length (cm)', 'petal width (cm)']
     """
 
-    feature_divergences_: Array
+    scores_: Array
     families_: NDArray[Any]
 
     _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
@@ -215,18 +217,19 @@ class DivergenceRanker(FamilySelector):
     def __init__(
         self,
         divergence: str = "js_gm",
+        *,
         family: FamilySpec = "normal",
         n_features: float | int | None = 0.1,
-        shrinkage: float | str = 0.0,
-        smoothing: float = 1.0,
+        variance_shrinkage: float | str = 0.0,
+        alpha: float = 1.0,
     ) -> None:
         self.divergence = divergence
         self.family = family
         self.n_features = n_features
-        self.shrinkage = shrinkage
-        self.smoothing = smoothing
+        self.variance_shrinkage = variance_shrinkage
+        self.alpha = alpha
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Rank the features.
 
@@ -242,11 +245,11 @@ class DivergenceRanker(FamilySelector):
         -------
         self
         """
-        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
+        X, codes, weight, self.classes_ = validate_labelled(self, X, y, sample_weight)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         moments = collect_moments(self, X, codes, len(self.classes_), weight)
         marginals = make_marginals(self, moments)
         self.families_ = marginals.families
-        self.feature_divergences_ = marginals.divergences(self.divergence)
-        self.order_ = rank(self.feature_divergences_)
+        self.scores_ = marginals.divergences(self.divergence)
+        self.order_ = rank(self.scores_)
         return self

@@ -22,8 +22,9 @@ from sklearn.preprocessing import (
     SplineTransformer,
     StandardScaler,
 )
-from sklearn.utils import Tags, _safe_indexing, check_array, get_tags, shuffle
+from sklearn.utils import Tags, check_array, get_tags, shuffle
 
+from memdlib._sklearn import safe_indexing
 from memdlib._types import Array, ArrayLike, MatrixLike, NDArray
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.documents import MultinomialMeMdClassifier
@@ -84,7 +85,7 @@ def _number_columns(X) -> list[int]:
     """Places of the columns that hold numbers."""
     if sparse.issparse(X):
         return list(range(X.shape[1]))
-    columns = (_safe_indexing(X, s, axis=1) for s in range(X.shape[1]))
+    columns = (safe_indexing(X, s, axis=1) for s in range(X.shape[1]))
     return [s for s, column in enumerate(columns) if _holds_numbers(column)]
 
 
@@ -92,7 +93,7 @@ def _category_columns(X) -> list[int]:
     """Places of all other columns; a ValueError names one that holds dates."""
     places = sorted(set(range(X.shape[1])) - set(_number_columns(X)))
     for s in places:
-        cells = np.asarray(_safe_indexing(X, s, axis=1))
+        cells = np.asarray(safe_indexing(X, s, axis=1))
         is_date = cells.dtype.kind in "mM"
         if is_date or any(isinstance(cell, date) for cell in cells):
             name = X.columns[s] if hasattr(X, "columns") else s
@@ -333,22 +334,41 @@ _EXPRESSION = [
         "normal scores",
         FunctionTransformer(normal_scores, feature_names_out="one-to-one"),
         ("correlated", _CORRELATED_GENES),
-        ("shrunken", MeMdClassifier(shrinkage="auto", validation=3)),
-        ("1%", CorrelatedMeMdClassifier(0.01, 1.0, "auto")),
-        ("10%", CorrelatedMeMdClassifier(0.1, 1.0, "auto")),
+        ("shrunken", MeMdClassifier(variance_shrinkage="auto", cv=3)),
+        (
+            "1%",
+            CorrelatedMeMdClassifier(
+                0.01, correlation_shrinkage=1.0, variance_shrinkage="auto"
+            ),
+        ),
+        (
+            "10%",
+            CorrelatedMeMdClassifier(
+                0.1, correlation_shrinkage=1.0, variance_shrinkage="auto"
+            ),
+        ),
     ),
     ("correlated", _CORRELATED_GENES),
-    ("selected", MeMdClassifier(validation=3)),
+    ("selected", MeMdClassifier(cv=3)),
 ]
 
 _RELAXED = [
-    ("regularised, 0.6, 0.5", RegularisedMeMdClassifier(0.6, 0.5)),
-    ("regularised, 0.2, 0.9", RegularisedMeMdClassifier(0.2, 0.9)),
-    ("regularised, 0.2, auto", RegularisedMeMdClassifier(0.2, "auto")),
+    (
+        "regularised, 0.6, 0.5",
+        RegularisedMeMdClassifier(0.6, correlation_shrinkage=0.5),
+    ),
+    (
+        "regularised, 0.2, 0.9",
+        RegularisedMeMdClassifier(0.2, correlation_shrinkage=0.9),
+    ),
+    (
+        "regularised, 0.2, auto",
+        RegularisedMeMdClassifier(0.2, correlation_shrinkage="auto"),
+    ),
 ]
 _TABLE = [
     ("correlated", CorrelatedMeMdClassifier()),
-    ("linear", CorrelatedMeMdClassifier(shrinkage=1e-6)),
+    ("linear", CorrelatedMeMdClassifier(correlation_shrinkage=1e-6)),
     *_RELAXED,
     *_after(
         "splines",
@@ -356,7 +376,7 @@ _TABLE = [
         ("correlated", CorrelatedMeMdClassifier()),
         *_RELAXED[:2],
     ),
-    ("by column", MeMdClassifier(family="auto", shrinkage="auto")),
+    ("by column", MeMdClassifier(family="auto", variance_shrinkage="auto")),
     *_after("0.3", _KernelFeatures(0.3, 500), ("kernel", CorrelatedMeMdClassifier())),
     *_after("1.0", _KernelFeatures(1.0), ("kernel", CorrelatedMeMdClassifier())),
 ]
@@ -370,11 +390,11 @@ _TEXT = [
 # The same for every data set of a kind; where no row can be held out, the first.
 _CANDIDATES = {"expression": _EXPRESSION, "table": _TABLE, "text": _TEXT}
 # Of wide tables; none takes longer than linear discriminant analysis.
-_WIDE = {"table": ["correlated", "linear", "kernel, 1.0"]}
+_FAST_CANDIDATES = {"table": ["correlated", "linear", "kernel, 1.0"]}
 # Few features: their densities may be right, and need no temperature.
-_LEADS = {"expression": 3.0, "table": None, "text": 1.0}
+_EXPECTED_LOG_ODDS = {"expression": 3.0, "table": None, "text": 1.0}
 # Thousands of genes tell something as a rule, even where few samples show little of it.
-_MARGINS = {"expression": -5.0, "table": 5.0, "text": 5.0}
+_BASELINE_LOG_ODDS = {"expression": -5.0, "table": 5.0, "text": 5.0}
 
 
 def make_memd(kind: str, **overrides: Any) -> Pipeline:
@@ -418,8 +438,8 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     these; and the same on more moments: functions of each feature that are linear
     between its quantiles, and functions whose products approximate a Gaussian kernel of
     all features. Last, independent features with a family by column. Wide tables of
-    many rows get three of these ("wide"). A lone value far outside in the training rows
-    gives a warning.
+    many rows get three of these (``fast_candidates``). A lone value far outside in the
+    training rows gives a warning.
 
     **text.** Ridge regression on the indicators of the classes, a discriminant of
     pooled second moments, on words weighted by their divergence to the power 0, 0.25
@@ -438,7 +458,11 @@ def make_memd(kind: str, **overrides: Any) -> Pipeline:
     if kind not in _CANDIDATES:
         raise ValueError(f"kind={kind!r} must be one of {list(_CANDIDATES)}")
     # its own copies of the candidates
-    options = {"lead": _LEADS[kind], "margin": _MARGINS[kind], "wide": _WIDE.get(kind)}
+    options = {
+        "expected_log_odds": _EXPECTED_LOG_ODDS[kind],
+        "baseline_log_odds": _BASELINE_LOG_ODDS[kind],
+        "fast_candidates": _FAST_CANDIDATES.get(kind),
+    }
     model = clone(MixtureClassifier(_CANDIDATES[kind], **options))
     first = {"text": ("words", _WordCounter()), "table": ("columns", _Columns())}
     steps = [first[kind]] if kind in first else []

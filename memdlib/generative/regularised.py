@@ -18,7 +18,7 @@ import numpy as np
 from memdlib._types import Array, ArrayLike
 from memdlib.generative.pooled import PooledClassifier, PooledMoments
 from memdlib.generative.scores import recentred_scores
-from memdlib.validation import SHARE
+from memdlib.validation import FRACTION
 
 
 class _ClassCovariance:
@@ -65,9 +65,9 @@ class RegularisedMeMdClassifier(PooledClassifier):
     class_shrinkage : float in (0, 1], default=0.6
         Weight g of the pooled covariance in that of each class; with 1 the classifier
         is linear.
-    shrinkage : float in [0, 1] or "auto", default="auto"
-        Pooled correlations are shrinkage I + (1 - shrinkage) R-hat; "auto" as in
-        :class:`CorrelatedMeMdClassifier`.
+    correlation_shrinkage : float in [0, 1] or "auto", default="auto"
+        Pooled correlations are correlation_shrinkage I + (1 - correlation_shrinkage)
+        R-hat; "auto" as in :class:`CorrelatedMeMdClassifier`.
     variance_shrinkage : float in [0, 1] or "auto", default=0.3
         Pooled variances v, with each feature in units of its range, become
         (1 - variance_shrinkage) v + variance_shrinkage median(v).
@@ -79,8 +79,8 @@ class RegularisedMeMdClassifier(PooledClassifier):
     Attributes
     ----------
     classes_, class_prior_ : ndarray of shape (K,)
-    shrinkage_, variance_shrinkage_ : float
-    feature_divergences_ : ndarray of shape (d,)
+    correlation_shrinkage_, variance_shrinkage_ : float
+    scores_ : ndarray of shape (d,)
         Divergences in the pooled part, in nats, as in
         :class:`CorrelatedMeMdClassifier`.
     n_features_in_ : int
@@ -106,21 +106,21 @@ class RegularisedMeMdClassifier(PooledClassifier):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "class_shrinkage": [SHARE],
+        "class_shrinkage": [FRACTION],
         **PooledClassifier._parameter_constraints,
     }
 
     def __init__(
         self,
         class_shrinkage: float = 0.6,
-        shrinkage: float | str = "auto",
-        variance_shrinkage: float | str = 0.3,
         *,
+        correlation_shrinkage: float | str = "auto",
+        variance_shrinkage: float | str = 0.3,
         priors: ArrayLike | None = None,
         class_weight: dict[Any, Any] | str | None = None,
     ) -> None:
         self.class_shrinkage = class_shrinkage
-        self.shrinkage = shrinkage
+        self.correlation_shrinkage = correlation_shrinkage
         self.variance_shrinkage = variance_shrinkage
         self.priors = priors
         self.class_weight = class_weight

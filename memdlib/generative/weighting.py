@@ -13,16 +13,16 @@ from sklearn.utils.validation import (
     check_non_negative,
 )
 
+from memdlib._sklearn import StrOptions
 from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.generative.marginals import DIVERGENCES
 from memdlib.generative.ranking import DivergenceRanker
 from memdlib.validation import (
     NONNEGATIVE,
     POSITIVE,
-    Words,
-    all_or_nothing,
-    checked_data,
-    labelled_data,
+    restore_on_error,
+    validate_features,
+    validate_labelled,
 )
 
 
@@ -44,7 +44,7 @@ class DivergenceWeighter(
         Exponent of the divergence; 0 leaves it out, and y is then not needed.
     divergence : {"js_gm", "jeffreys", "js"}, default="jeffreys"
         Between the class marginals of the presence of the word.
-    smoothing : float > 0, default=1.0
+    alpha : float > 0, default=1.0
         Smoothing of the marginals; see :class:`memdlib.MeMdClassifier`.
 
     Attributes
@@ -68,21 +68,22 @@ class DivergenceWeighter(
 
     _parameter_constraints: ClassVar[dict] = {
         "power": [NONNEGATIVE],
-        "divergence": [Words(*DIVERGENCES)],
-        "smoothing": [POSITIVE],
+        "divergence": [StrOptions(set(DIVERGENCES))],
+        "alpha": [POSITIVE],
     }
 
     def __init__(
         self,
         power: float = 0.25,
+        *,
         divergence: str = "jeffreys",
-        smoothing: float = 1.0,
+        alpha: float = 1.0,
     ) -> None:
         self.power = power
         self.divergence = divergence
-        self.smoothing = smoothing
+        self.alpha = alpha
 
-    @all_or_nothing
+    @restore_on_error
     def fit(
         self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Self:
@@ -113,7 +114,7 @@ class DivergenceWeighter(
                     "or power=0"
                 )
             y = np.zeros(_num_samples(X))
-        X, codes, weight, _ = labelled_data(
+        X, codes, weight, _ = validate_labelled(
             self, X, y, sample_weight, several=self.power > 0
         )
         check_non_negative(X, type(self).__name__)
@@ -123,9 +124,9 @@ class DivergenceWeighter(
         weights *= 1.0 + np.log((1.0 + weight.sum()) / (1.0 + document_frequency))
         if self.power:
             ranker = DivergenceRanker(
-                self.divergence, "bernoulli", smoothing=self.smoothing
+                self.divergence, family="bernoulli", alpha=self.alpha
             )
-            divergences = ranker.fit(X, codes, weight).feature_divergences_
+            divergences = ranker.fit(X, codes, weight).scores_
             if divergences.any():
                 weights *= (divergences / divergences.max()) ** self.power
         self.weights_ = weights
@@ -145,7 +146,7 @@ class DivergenceWeighter(
             weight.
         """
         check_is_fitted(self)
-        X = checked_data(self, X, reset=False)
+        X = validate_features(self, X, reset=False)
         check_non_negative(X, type(self).__name__)
         Z = X.astype(np.float64, copy=True)
         if sparse.issparse(Z):

@@ -14,7 +14,6 @@ levels, ranked by the code length of the labels given one of them, and combined 
 classifier.
 """
 
-from memdlib.nml.alphabet import alphabet_codelength, alphabet_complexity
 from memdlib.nml.classifier import NMLClassifier
 from memdlib.nml.codelength import Codelength, ComplexityEstimate
 from memdlib.nml.conditional import (
@@ -25,13 +24,14 @@ from memdlib.nml.conditional import (
     count_levels,
     feature_codelengths,
 )
-from memdlib.nml.ends import (
+from memdlib.nml.discrete import discrete_codelength, discrete_complexity
+from memdlib.nml.multinomial import multinomial_codelength, multinomial_complexity
+from memdlib.nml.quantiser import LevelQuantiser
+from memdlib.nml.restricted import (
     exponential_complexity,
     gaussian_complexity,
     geometric_complexity,
 )
-from memdlib.nml.multinomial import multinomial_codelength, multinomial_complexity
-from memdlib.nml.quantiser import LevelQuantiser
 from memdlib.nml.selector import NMLFeatureSelector
 
 __all__ = [
@@ -40,13 +40,13 @@ __all__ = [
     "LevelQuantiser",
     "NMLClassifier",
     "NMLFeatureSelector",
-    "alphabet_codelength",
-    "alphabet_complexity",
     "conditional_codelength",
     "conditional_complexity",
     "conditional_complexity_estimate",
     "conditional_error",
     "count_levels",
+    "discrete_codelength",
+    "discrete_complexity",
     "exponential_complexity",
     "feature_codelengths",
     "gaussian_complexity",

@@ -15,10 +15,10 @@ from memdlib.nml.level_model import LevelModel, level_model, orthonormal_basis
 from memdlib.nml.selector import CODE_CONSTRAINTS, NMLFeatureSelector
 from memdlib.validation import (
     NONNEGATIVE,
-    all_or_nothing,
-    checked_data,
     count_features,
-    labelled_data,
+    restore_on_error,
+    validate_features,
+    validate_labelled,
 )
 
 
@@ -40,7 +40,7 @@ class NMLClassifier(BayesClassifier):
         How many of the ranked features to use: a number, a fraction of them, or all.
     n_moments, n_bins, strategy, intercept, criterion
         As for :class:`memdlib.nml.NMLFeatureSelector`, which ranks the features.
-    smoothing : float, default=1.0
+    alpha : float, default=1.0
         Weight, in instances, of the class proportions that are added to each level
         before the final fit. Without smoothing, a feature that separates the classes
         would have infinite log-odds. Code lengths are those of the data without
@@ -57,7 +57,7 @@ class NMLClassifier(BayesClassifier):
         Feature indices, the shortest code first.
     best_n_moments_ : ndarray of shape (d,)
         Number of moments of each feature.
-    evidence_ : ndarray of shape (d, L)
+    log_odds_ : ndarray of shape (d, L)
         What each level of each feature adds to the log-odds of the second class. A
         level without training rows adds nothing.
     n_selected_ : int
@@ -82,19 +82,20 @@ class NMLClassifier(BayesClassifier):
     order_: Indices
     best_n_moments_: NDArray[np.int64]
     class_prior_: Array
-    evidence_: Array
+    log_odds_: Array
 
-    _parameter_constraints = CODE_CONSTRAINTS | {"smoothing": [NONNEGATIVE]}
+    _parameter_constraints = CODE_CONSTRAINTS | {"alpha": [NONNEGATIVE]}
 
     def __init__(
         self,
         n_features: int | float | None = None,
+        *,
         n_moments: int | Iterable[int] = 7,
         n_bins: int = 5,
         strategy: str = "uniform",
         intercept: bool = False,
         criterion: str = "nml",
-        smoothing: float = 1.0,
+        alpha: float = 1.0,
     ):
         self.n_features = n_features
         self.n_moments = n_moments
@@ -102,9 +103,9 @@ class NMLClassifier(BayesClassifier):
         self.strategy = strategy
         self.intercept = intercept
         self.criterion = criterion
-        self.smoothing = smoothing
+        self.alpha = alpha
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Rank the features, choose their moments and fit their posteriors.
 
@@ -120,9 +121,9 @@ class NMLClassifier(BayesClassifier):
         Raises
         ------
         ValueError
-            If ``smoothing`` is zero and a feature separates the classes.
+            If ``alpha`` is zero and a feature separates the classes.
         """
-        X, codes, _, self.classes_ = labelled_data(self, X, y, None)
+        X, codes, _, self.classes_ = validate_labelled(self, X, y, None)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         self.selector_ = NMLFeatureSelector(
             n_moments=self.n_moments,
@@ -135,8 +136,8 @@ class NMLClassifier(BayesClassifier):
         self.order_ = self.selector_.order_
         self.best_n_moments_ = self.selector_.best_n_moments_
         self.class_prior_ = np.bincount(codes) / len(codes)
-        self.evidence_ = _level_log_odds(
-            self.selector_, self.class_prior_[1], self.smoothing
+        self.log_odds_ = _level_log_odds(
+            self.selector_, self.class_prior_[1], self.alpha
         )
         return self
 
@@ -156,7 +157,7 @@ class NMLClassifier(BayesClassifier):
         accuracy : ndarray of shape (d,)
         """
         check_is_fitted(self)
-        X, y = checked_data(self, X, y, dtype=np.float64, reset=False)
+        X, y = validate_features(self, X, y, dtype=np.float64, reset=False)
         odds = self._prior_logit() + self._evidence(X, self.order_).cumsum(axis=1)
         guess = self.classes_[(odds > 0).astype(np.intp)]
         return np.arange(1, X.shape[1] + 1), (guess == y[:, None]).mean(axis=0)
@@ -176,12 +177,10 @@ class NMLClassifier(BayesClassifier):
 
     def _evidence(self, X: Array, used: Indices) -> Array:
         levels = self.selector_.quantiser_.transform(X)[:, used]
-        return self.evidence_[used, levels]
+        return self.log_odds_[used, levels]
 
 
-def _level_log_odds(
-    selector: NMLFeatureSelector, prior: float, smoothing: float
-) -> Array:
+def _level_log_odds(selector: NMLFeatureSelector, prior: float, alpha: float) -> Array:
     """Posterior log-odds (d, L) of the levels of all features, less the prior's."""
     counts = selector.level_counts_
     ones = selector.level_ones_
@@ -195,8 +194,8 @@ def _level_log_odds(
         features = np.flatnonzero(kind_of_feature == i)
         model = level_model(kind[:-1], values, int(kind[-1]), selector.intercept)
         cells = np.ix_(features, model.order)
-        smoothed_counts = counts[cells].T + smoothing
-        smoothed_ones = ones[cells].T + smoothing * prior
+        smoothed_counts = counts[cells].T + alpha
+        smoothed_ones = ones[cells].T + alpha * prior
         logits = _posterior_logits(model, smoothed_counts, smoothed_ones)
         log_odds[cells] = logits.T - prior_logit
     return log_odds
@@ -207,7 +206,7 @@ def _posterior_logits(model: LevelModel, counts: Array, ones: Array) -> Array:
     has_pure_level = ((ones <= 0) | (ones >= counts)).any(axis=0)
     if (has_pure_level & on_boundary(model, ones, counts)).any():
         raise ValueError(
-            "smoothing=0 gives a feature that separates the classes infinite "
+            "alpha=0 gives a feature that separates the classes infinite "
             "log-odds; give a positive number"
         )
     basis = orthonormal_basis(model)

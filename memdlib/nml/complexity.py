@@ -24,7 +24,7 @@ def complexities(
     models: list[LevelModel],
     method: str = "auto",
     n_draws: int = N_DRAWS,
-    seed: int = 0,
+    random_state: int = 0,
     most_terms: int = _MOST_TERMS,
 ) -> ComplexityEstimate:
     """Log complexities of G models, in nats: an estimate whose fields have shape (G,).
@@ -36,7 +36,7 @@ def complexities(
     for model in models:
         _, n_terms = exact_method(model)
         # the key of an exact sum has no draws, so that it is computed only once
-        draws = (0, 0) if n_terms <= limits[method] else (n_draws, seed)
+        draws = (0, 0) if n_terms <= limits[method] else (n_draws, random_state)
         results.append(solve(_cache_key(model), method, *draws))
     complexity, uncertainty, methods = zip(*results, strict=True)
     return ComplexityEstimate(
@@ -47,7 +47,7 @@ def complexities(
 
 
 @lru_cache(maxsize=2**16)
-def solve(key: tuple[Any, ...], method: str, n_draws: int, seed: int):
+def solve(key: tuple[Any, ...], method: str, n_draws: int, random_state: int):
     """Log complexity, its uncertainty and the method used, for a model's cache key.
 
     It is an exact sum if ``n_draws`` is 0; every number lies between its bounds.
@@ -70,7 +70,7 @@ def solve(key: tuple[Any, ...], method: str, n_draws: int, seed: int):
     try:
         if n_draws:
             used_method = "monte-carlo"
-            complexity, uncertainty = draw_complexity(model, n_draws, seed)
+            complexity, uncertainty = draw_complexity(model, n_draws, random_state)
         else:
             complexity, uncertainty = exact_complexity(model, used_method)
         if not within_bounds(model, complexity):

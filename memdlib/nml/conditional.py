@@ -34,6 +34,7 @@ _WARNED_UNCERTAINTY = 0.1
 def conditional_complexity(
     level_counts: ArrayLike,
     n_moments: int,
+    *,
     level_values: ArrayLike | None = None,
     intercept: bool = False,
     method: str = "auto",
@@ -86,7 +87,11 @@ def conditional_complexity(
     [2.240172, 7.118876, 7.118876]
     """
     estimate = conditional_complexity_estimate(
-        level_counts, n_moments, level_values, intercept, method
+        level_counts,
+        n_moments,
+        level_values=level_values,
+        intercept=intercept,
+        method=method,
     )
     uncertainty = np.max(estimate.uncertainty)
     if method == "auto" and uncertainty > _WARNED_UNCERTAINTY:
@@ -101,11 +106,12 @@ def conditional_complexity(
 def conditional_complexity_estimate(
     level_counts: ArrayLike,
     n_moments: int,
+    *,
     level_values: ArrayLike | None = None,
     intercept: bool = False,
     method: str = "auto",
     n_draws: int = N_DRAWS,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> ComplexityEstimate:
     """Log complexity of the conditional model, its error bar, and how it was found.
 
@@ -115,7 +121,7 @@ def conditional_complexity_estimate(
         As for `conditional_complexity`.
     n_draws : int, default=65536
         Number of draws for each model that needs them.
-    seed : int, default=0
+    random_state : int, default=0
         Seed of the draws.
 
     Returns
@@ -148,7 +154,7 @@ def conditional_complexity_estimate(
         [level_model(row, values, n_moments, intercept) for row in rows],
         check_choice(method, "method", METHODS),
         check_integer(n_draws, "n_draws"),
-        seed,
+        random_state,
     )
     if counts.ndim == 1:
         return ComplexityEstimate(*(field.item() for field in estimate))
@@ -159,6 +165,7 @@ def conditional_error(
     level_counts: ArrayLike,
     ones: ArrayLike,
     n_moments: int,
+    *,
     level_values: ArrayLike | None = None,
     intercept: bool = False,
 ) -> float | Array:
@@ -224,7 +231,7 @@ def _max_log_likelihoods(model: LevelModel, counts: Array, ones: Array) -> Array
 
 
 def conditional_codelength(
-    x: ArrayLike, labels: ArrayLike, n_moments: int, intercept: bool = False
+    x: ArrayLike, labels: ArrayLike, n_moments: int, *, intercept: bool = False
 ) -> Codelength:
     """NML code length of labels, given the level value of each sample.
 
@@ -259,9 +266,13 @@ def conditional_codelength(
     values, level = np.unique(x, return_inverse=True)
     counts = np.bincount(level)
     ones = np.bincount(level, weights=y)
-    estimate = conditional_complexity_estimate(counts, n_moments, values, intercept)
+    estimate = conditional_complexity_estimate(
+        counts, n_moments, level_values=values, intercept=intercept
+    )
     return Codelength(
-        error=conditional_error(counts, ones, n_moments, values, intercept),
+        error=conditional_error(
+            counts, ones, n_moments, level_values=values, intercept=intercept
+        ),
         complexity=estimate.complexity,
         uncertainty=estimate.uncertainty,
         method=estimate.method,
@@ -269,7 +280,7 @@ def conditional_codelength(
 
 
 def count_levels(
-    levels: ArrayLike, labels: ArrayLike, n_levels: int | None = None
+    levels: ArrayLike, labels: ArrayLike, *, n_levels: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the samples and the labels 1 at each level of each feature.
 
@@ -322,6 +333,7 @@ def count_levels(
 def feature_codelengths(
     counts: ArrayLike,
     ones: ArrayLike,
+    *,
     n_moments: Iterable[int] = range(1, 8),
     level_values: ArrayLike | None = None,
     intercept: bool = False,
@@ -362,7 +374,7 @@ def feature_codelengths(
 
     >>> levels = [[0, 1, 0], [1, 1, 0], [2, 1, 2], [1, 1, 2]]
     >>> counts, ones = count_levels(levels, [0, 0, 1, 1])
-    >>> feature_codelengths(counts, ones, (1, 2)).total.round(3).tolist()
+    >>> feature_codelengths(counts, ones, n_moments=(1, 2)).total.round(3).tolist()
     [[3.867, 3.411], [3.942, 3.942], [3.583, 1.833]]
     """
     moments = list(n_moments)
@@ -371,7 +383,10 @@ def feature_codelengths(
     counts = np.atleast_2d(counts)
     ones = np.atleast_2d(ones)
     errors = [
-        conditional_error(counts, ones, m, level_values, intercept) for m in moments
+        conditional_error(
+            counts, ones, m, level_values=level_values, intercept=intercept
+        )
+        for m in moments
     ]
     counts, values = check_levels(counts, moments[0], level_values, intercept)
     rows, row_of_feature = np.unique(counts, axis=0, return_inverse=True)

@@ -44,7 +44,9 @@ _LEAST_EFFECTIVE = 200.0
 _LARGEST_FRACTION = 0.05
 
 
-def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> tuple[float, float]:
+def draw_complexity(
+    model: LevelModel, n_draws: int, random_state: int
+) -> tuple[float, float]:
     """Log of an unbiased estimate of the complexity and its standard error, in nats."""
     n_subsets = math.comb(len(model.counts), model.dimension)
     if n_subsets > _MOST_SUBSETS:
@@ -54,7 +56,7 @@ def draw_complexity(model: LevelModel, n_draws: int, seed: int) -> tuple[float, 
         )
     sampler = _TwoSidedSampler(model)
     log2_size = max(0, math.ceil(math.log2(n_draws / _N_REPLICATES / 2)))
-    rngs = np.random.default_rng(seed).spawn(_N_REPLICATES)
+    rngs = np.random.default_rng(random_state).spawn(_N_REPLICATES)
     log_weights = [sampler.log_weights(log2_size, rng) for rng in rngs]
     size = 2 * 2**log2_size
     log_interior, relative_error = _log_mean(log_weights, size, n_draws)

@@ -13,12 +13,13 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._sklearn import StrOptions
 from memdlib._types import Array, ArrayLike, Indices, NDArray
-from memdlib.validation import COUNT, Words, all_or_nothing, checked_data
+from memdlib.validation import COUNT, restore_on_error, validate_features
 
 QUANTISER_CONSTRAINTS = {
     "n_bins": [COUNT],
-    "strategy": [Words("uniform", "quantile", "kmeans")],
+    "strategy": [StrOptions({"uniform", "quantile", "kmeans"})],
 }
 
 # Squared distances within the clusters from a first value to before an end.
@@ -80,11 +81,11 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     _parameter_constraints = QUANTISER_CONSTRAINTS
 
-    def __init__(self, n_bins: int = 5, strategy: str = "uniform"):
+    def __init__(self, n_bins: int = 5, *, strategy: str = "uniform"):
         self.n_bins = n_bins
         self.strategy = strategy
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn the thresholds.
 
@@ -99,7 +100,7 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        X = checked_data(self, X, dtype=np.float64)
+        X = validate_features(self, X, dtype=np.float64)
         if self.strategy == "uniform":
             self.thresholds_ = _equal_width(X, self.n_bins)
         elif self.strategy == "quantile":
@@ -125,7 +126,7 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Integers from 0 to L - 1.
         """
         check_is_fitted(self)
-        X = checked_data(self, X, dtype=np.float64, reset=False)
+        X = validate_features(self, X, dtype=np.float64, reset=False)
         levels = np.zeros(X.shape, dtype=np.int64)
         for threshold in self.thresholds_.T:
             levels += X > threshold

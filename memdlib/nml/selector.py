@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils import ClassifierTags, Tags
 
+from memdlib._sklearn import StrOptions
 from memdlib._types import Array, ArrayLike, NDArray
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
 from memdlib.nml.conditional import count_levels, feature_codelengths
@@ -14,11 +15,10 @@ from memdlib.nml.multinomial import multinomial_codelength
 from memdlib.nml.quantiser import QUANTISER_CONSTRAINTS, LevelQuantiser
 from memdlib.validation import (
     COUNT,
-    Words,
-    all_or_nothing,
     check_integer,
     count_features,
-    labelled_data,
+    restore_on_error,
+    validate_labelled,
 )
 
 CODE_CONSTRAINTS = {
@@ -26,7 +26,7 @@ CODE_CONSTRAINTS = {
     **QUANTISER_CONSTRAINTS,
     "n_moments": [COUNT, "array-like", range],
     "intercept": ["boolean"],
-    "criterion": [Words("nml", "error")],
+    "criterion": [StrOptions({"nml", "error"})],
 }
 
 # Decimal places, in nats, to which two ways to add the same terms agree.
@@ -43,10 +43,10 @@ class NMLFeatureSelector(RankedSelector):
 
     Parameters
     ----------
-    n_moments : int or iterable of int, default=7
-        The numbers m to choose from: 1 to that number, or those listed.
     n_features : int, float in (0, 1] or None, default=None
         How many features to keep: a number, a fraction of them, or all.
+    n_moments : int or iterable of int, default=7
+        The numbers m to choose from: 1 to that number, or those listed.
     n_bins : int, default=5
         Number of levels that each feature is cut into; their values are
         1, .., ``n_bins``.
@@ -128,8 +128,9 @@ class NMLFeatureSelector(RankedSelector):
 
     def __init__(
         self,
-        n_moments: int | Iterable[int] = 7,
         n_features: int | float | None = None,
+        *,
+        n_moments: int | Iterable[int] = 7,
         n_bins: int = 5,
         strategy: str = "uniform",
         intercept: bool = False,
@@ -142,7 +143,7 @@ class NMLFeatureSelector(RankedSelector):
         self.intercept = intercept
         self.criterion = criterion
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Quantise the features, compute their code lengths and rank them.
 
@@ -162,7 +163,7 @@ class NMLFeatureSelector(RankedSelector):
         ValueError
             If y has more than two classes, or if an argument is out of range.
         """
-        X, codes, _, self.classes_ = labelled_data(self, X, y, None)
+        X, codes, _, self.classes_ = validate_labelled(self, X, y, None)
         if len(self.classes_) > 2:
             # the first sentence is the one that scikit-learn's checks look for
             raise ValueError(
@@ -174,13 +175,15 @@ class NMLFeatureSelector(RankedSelector):
         if isinstance(candidates, Integral):
             candidates = range(1, candidates + 1)
         self.n_moments_ = np.unique([check_integer(m, "n_moments") for m in candidates])
-        self.quantiser_ = LevelQuantiser(self.n_bins, self.strategy).fit(X)
+        self.quantiser_ = LevelQuantiser(self.n_bins, strategy=self.strategy).fit(X)
         levels = self.quantiser_.transform(X)
-        self.level_counts_, self.level_ones_ = count_levels(levels, codes, self.n_bins)
+        self.level_counts_, self.level_ones_ = count_levels(
+            levels, codes, n_levels=self.n_bins
+        )
         codelength = feature_codelengths(
             self.level_counts_,
             self.level_ones_,
-            self.n_moments_,
+            n_moments=self.n_moments_,
             intercept=self.intercept,
         )
         self._rank(codelength)

@@ -3,7 +3,7 @@
 In document d the word w has the probability P(w | d) = sum_z theta_dz Q_zw. All that EM
 needs of a table C are the ratios C / P of the cells that hold counts, and the products
 of the table of these ratios with the parameters: no array of cells by topics is formed.
-``words`` stands for the transpose of Q, of shape (n_words, n_topics).
+``words`` stands for the transpose of Q, of shape (n_words, n_components).
 """
 
 import numpy as np

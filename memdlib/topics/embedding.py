@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import ClassifierTags, Tags
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from memdlib._sklearn import StrOptions, check_feature_names_in
 from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.topics.counts import as_counts
 from memdlib.topics.plsa import PLSA
@@ -19,7 +20,7 @@ from memdlib.topics.scores import (
     log_likelihoods,
     posterior_divergences,
 )
-from memdlib.validation import Words, all_or_nothing, checked_data, labelled_data
+from memdlib.validation import restore_on_error, validate_features, validate_labelled
 
 
 class Kind(NamedTuple):
@@ -95,7 +96,8 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
     --------
     >>> from memdlib.topics import PLSA, GenerativeEmbedding
     >>> X = [[4, 2, 0, 0], [2, 1, 0, 0], [0, 0, 3, 3], [4, 2, 3, 3]]
-    >>> embedding = GenerativeEmbedding("FESS-2", PLSA(n_topics=2, random_state=0))
+    >>> plsa = PLSA(n_components=2, random_state=0)
+    >>> embedding = GenerativeEmbedding("FESS-2", plsa=plsa)
     >>> embedding.fit_transform(X).shape
     (4, 6)
     >>> embedding.get_feature_names_out().tolist()
@@ -108,7 +110,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
     class_prior_: Array
 
     _parameter_constraints: ClassVar[dict] = {
-        "kind": [Words(*KINDS)],
+        "kind": [StrOptions(set(KINDS))],
         "plsa": [PLSA, None],
         "random_state": ["random_state"],
     }
@@ -116,6 +118,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
     def __init__(
         self,
         kind: str = "MT-2",
+        *,
         plsa: PLSA | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -123,7 +126,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         self.plsa = plsa
         self.random_state = random_state
 
-    @all_or_nothing
+    @restore_on_error
     def fit(
         self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Self:
@@ -151,14 +154,14 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         if KINDS[self.kind].by_class:
             self._fit_by_class(model, X, y, sample_weight)
         else:
-            X = checked_data(self, X)
+            X = validate_features(self, X)
             self.models_ = [model.fit(X, sample_weight=sample_weight)]
         self.kind_ = self.kind
         return self
 
     def _fit_by_class(self, model, X, y, sample_weight):
         """Fit a clone of the model to the documents of each class."""
-        X, codes, weight, self.classes_ = labelled_data(self, X, y, sample_weight)
+        X, codes, weight, self.classes_ = validate_labelled(self, X, y, sample_weight)
         n_classes = len(self.classes_)
         if self.kind == "TOP" and n_classes != 2:
             raise ValueError(
@@ -166,14 +169,14 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
                 "kind='LLR'"
             )
         rows = [codes == k for k in range(n_classes)]
-        n_topics = [_feasible_topics(X[row], model.n_topics) for row in rows]
-        # If no class supports all topics, n_topics is wrong, and the fit says so.
-        if max(n_topics) < model.n_topics:
-            n_topics = [model.n_topics] * n_classes
+        n_components = [_feasible_topics(X[row], model.n_components) for row in rows]
+        # If no class supports all topics, n_components is wrong, and the fit says so.
+        if max(n_components) < model.n_components:
+            n_components = [model.n_components] * n_classes
         self.class_prior_ = np.bincount(codes, weight) / weight.sum()
         self.models_ = []
         for k, row in enumerate(rows):
-            of_class = clone(model).set_params(n_topics=n_topics[k])
+            of_class = clone(model).set_params(n_components=n_components[k])
             self.models_.append(of_class.fit(X[row], sample_weight=weight[row]))
 
     def transform(self, X: MatrixLike) -> MatrixLike:
@@ -189,7 +192,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
             Gradients are sparse if X is.
         """
         check_is_fitted(self)
-        X = checked_data(self, X, reset=False)
+        X = validate_features(self, X, reset=False)
         embed = KINDS[self.kind_].embed
         blocks = [embed(model, X) for model in self.models_]
         if self.kind_ == "TOP":
@@ -221,7 +224,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         ndarray of str of shape (n_features_out,)
         """
         check_is_fitted(self)
-        features = _check_feature_names_in(self, input_features)
+        features = check_feature_names_in(self, input_features)
         kind = KINDS[self.kind_]
         names = []
         if self.kind_ == "TOP":
@@ -247,7 +250,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _feasible_topics(X, n_topics: int) -> int:
+def _feasible_topics(X, n_components: int) -> int:
     """Number of topics, but at most that of distinct documents, or of words, in X.
 
     Documents without counts do not count.
@@ -259,4 +262,4 @@ def _feasible_topics(X, n_topics: int) -> int:
         for start, stop in pairwise(counts.indptr)
         if stop > start
     }
-    return max(1, min(n_topics, len(words), len(documents)))
+    return max(1, min(n_components, len(words), len(documents)))

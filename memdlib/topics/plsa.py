@@ -40,12 +40,12 @@ from memdlib.topics.counts import (
 )
 from memdlib.validation import (
     COUNT,
+    FRACTION,
     NONNEGATIVE,
     POSITIVE,
-    SHARE,
-    all_or_nothing,
     check_sample_weight,
-    checked_data,
+    restore_on_error,
+    validate_features,
 )
 
 # Fraction of the log-likelihood that a step of EM may lose to rounding.
@@ -55,8 +55,8 @@ _ROUNDING = 1e-11
 class EMResult(NamedTuple):
     """Where EM stopped."""
 
-    theta: Array  # P(z | d), (n_documents, n_topics)
-    words: Array  # P(w | z), (n_words, n_topics)
+    theta: Array  # P(z | d), (n_documents, n_components)
+    words: Array  # P(w | z), (n_words, n_components)
     history: Array  # objective at the start and after each step, in nats
     gaps: Array  # bounds on the nats to gain by other theta, and by other words, (2,)
 
@@ -67,20 +67,20 @@ def em(
     words: Array,
     *,
     beta: float,
-    smoothing: float,
+    alpha: float,
     tol: float,
     max_iter: int,
 ) -> EMResult:
     """Maximise the objective of pLSA by EM, from given theta and words.
 
-    The objective is sum C log sum_z (theta_dz Q_zw)^beta / beta + smoothing sum log Q,
+    The objective is sum C log sum_z (theta_dz Q_zw)^beta / beta + alpha sum log Q,
     in nats. EM stops after a step that gains no more than ``tol`` nats per count.
     """
     total = counts.sum()
     history: list[float] = []
     while True:
         objective, theta_gradient, words_gradient = _objective_and_gradients(
-            counts, theta, words, beta=beta, smoothing=smoothing
+            counts, theta, words, beta=beta, alpha=alpha
         )
         if history and objective < history[-1] - _ROUNDING * abs(history[-1]):
             raise ValueError(
@@ -90,7 +90,7 @@ def em(
         history.append(objective)
         converged = len(history) > 1 and objective - history[-2] <= tol * total
         if converged or len(history) > max_iter:
-            gaps = _gaps(counts, words, theta_gradient, words_gradient, smoothing)
+            gaps = _gaps(counts, words, theta_gradient, words_gradient, alpha)
             return EMResult(theta, words, np.array(history), gaps)
         # A parameter times its gradient is the expected number of counts behind it.
         document_topic_counts = theta * theta_gradient
@@ -104,10 +104,11 @@ def em(
         )
 
 
-def _objective_and_gradients(counts, theta, words, *, beta, smoothing):
+def _objective_and_gradients(counts, theta, words, *, beta, alpha):
     """The objective of :func:`em` and its gradients in theta and in words.
 
-    The gradients have the shapes (n_documents, n_topics) and (n_words, n_topics).
+    The gradients have the shapes (n_documents, n_components) and (n_words,
+    n_components).
     """
     theta_power = theta**beta
     words_power = words**beta
@@ -119,9 +120,9 @@ def _objective_and_gradients(counts, theta, words, *, beta, smoothing):
     if beta < 1:
         theta_gradient *= _derivative_of_power(theta, beta)
         words_gradient *= _derivative_of_power(words, beta)
-    if smoothing:
-        objective += smoothing * np.log(words).sum()
-        words_gradient += smoothing / words
+    if alpha:
+        objective += alpha * np.log(words).sum()
+        words_gradient += alpha / words
     return objective, theta_gradient, words_gradient
 
 
@@ -130,7 +131,7 @@ def _derivative_of_power(x, beta):
     return np.power(x, beta - 1.0, out=np.zeros_like(x), where=x > 0)
 
 
-def _gaps(counts, words, theta_gradient, words_gradient, smoothing):
+def _gaps(counts, words, theta_gradient, words_gradient, alpha):
     """Bounds on what other theta, and what other words, would gain, in nats.
 
     Let m_z be the expected counts of topic z, and C_w those of word w in all topics. By
@@ -142,7 +143,7 @@ def _gaps(counts, words, theta_gradient, words_gradient, smoothing):
     of exactly zero stays zero: the bounds are on parameters that have these zeros, too.
     """
     document_counts = counts.sum(axis=1)
-    word_counts = counts.sum(axis=0) + smoothing * words.shape[1]
+    word_counts = counts.sum(axis=0) + alpha * words.shape[1]
     topic_counts = (words * words_gradient).sum(axis=0)
     alive = topic_counts > 0
     largest_in_theta = theta_gradient.max(axis=1) / document_counts
@@ -167,15 +168,15 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
     ----------
     counts : {array-like, sparse matrix} of shape (n_documents, n_words)
         Nonnegative.
-    components : ndarray of shape (n_topics, n_words)
+    components : ndarray of shape (n_components, n_words)
         Q_zw = P(w | z).
-    prior : ndarray of shape (n_topics,)
+    prior : ndarray of shape (n_components,)
         P(z), assigned to a document without known words. A topic of prior zero is left
         out.
 
     Returns
     -------
-    theta : ndarray of shape (n_documents, n_topics)
+    theta : ndarray of shape (n_documents, n_components)
         P(z | d). Words that have no probability in any topic are ignored. If several
         theta are most likely, one from their interior.
     gap : ndarray of shape (n_documents,)
@@ -210,7 +211,7 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
     if largest > _TOLERANCE:
         warnings.warn(
             f"the topics of a document are certified to {largest:.1e} nats per count "
-            "only; drop the rarest words, or use smoothing in PLSA",
+            "only; drop the rarest words, or use alpha > 0 in PLSA",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -220,18 +221,19 @@ def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array,
 def _max_likelihood_topics(frequency, words):
     """Topics theta that maximise sum_w frequency_w log (words @ theta)_w.
 
-    Takes relative frequencies (n_words,) and Q^T (n_words, n_topics) of the words of
-    one document. Returns theta (n_topics,), and a bound on what another theta gains.
+    Takes relative frequencies (n_words,) and Q^T (n_words, n_components) of the words
+    of one document. Returns theta (n_components,), and a bound on what another theta
+    gains.
 
     f = sum(theta) minus the objective has its minimum over theta >= 0 where the sum is
     one. Newton's method solves grad f = slack and theta slack = target for each topic,
     while the target goes to zero.
     """
-    n_topics = words.shape[1]
+    n_components = words.shape[1]
     # A word of tiny probability in all topics would spoil the digits of the others.
     words = words / words.max(axis=1, keepdims=True)
-    theta = np.full(n_topics, 1.0 / n_topics)
-    slack = np.ones(n_topics)
+    theta = np.full(n_components, 1.0 / n_components)
+    slack = np.ones(n_components)
     best_theta = theta
     best_gap = np.inf
     for _ in range(_MAX_STEPS):
@@ -256,10 +258,10 @@ def _max_likelihood_topics(frequency, words):
 
 
 def _newton_directions(hessian, gradient, theta, slack):
-    """Newton's steps of theta and slack (n_topics,), and whether there are none.
+    """Newton's steps of theta and slack (n_components,), and whether there are none.
 
-    Takes the Hessian (n_topics, n_topics) of minus the objective and its gradient
-    (n_topics,). The step of slack is eliminated from the system of both.
+    Takes the Hessian (n_components, n_components) of minus the objective and its
+    gradient (n_components,). The step of slack is eliminated from the system of both.
     """
     # A tenth of the mean of theta slack, which is zero at the maximum.
     target = 0.1 * (theta @ slack) / len(theta)
@@ -270,7 +272,7 @@ def _newton_directions(hessian, gradient, theta, slack):
 
 
 def _step_length(x, step):
-    """Longest step, at most 1, that keeps all entries of x (n_topics,) above zero."""
+    """Longest step, at most 1, that keeps x (n_components,) above zero."""
     falling = step < 0
     to_boundary = (-x[falling] / step[falling]).min(initial=np.inf)
     return min(1.0, _STEP_FRACTION * to_boundary)
@@ -281,14 +283,14 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_topics : int, default=2
+    n_components : int, default=2
         At most the number of rows, and of columns, that hold counts: with that many the
         model reproduces the table itself.
     beta : float in (0, 1], default=1.0
         Exponent of the parameters in the responsibilities; below 1, tempered EM, which
         spreads the responsibilities out. :meth:`transform` uses the fitted words as
         they are.
-    smoothing : float >= 0, default=0.05
+    alpha : float >= 0, default=0.05
         Counts added to every word in every topic. 0 is maximum likelihood, under which
         a word may have no probability: one that no row holds, or one that none of the
         topics of a class has.
@@ -296,7 +298,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Number of random starts; the one with the largest objective is kept.
     tol : float > 0, default=1e-5
         EM stops after a step that gains no more than this, in nats per count. What
-        is still to be gained then is bounded by ``gaps_``.
+        is still to be gained then is bounded by ``duality_gap_``.
     max_iter : int, default=500
         Largest number of steps of EM.
     random_state : int, RandomState instance or None, default=None
@@ -304,18 +306,18 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_topics, n_features)
+    components_ : ndarray of shape (n_components, n_features)
         P(w | z); rows sum to one.
-    topic_prior_ : ndarray of shape (n_topics,)
+    topic_prior_ : ndarray of shape (n_components,)
         P(z); zero for a topic that has died out.
-    topic_counts_ : ndarray of shape (n_topics,)
+    topic_counts_ : ndarray of shape (n_components,)
         Expected number of counts of each topic, including the added ones.
     history_ : ndarray of shape (n_iter_ + 1,)
         Objective at the start and after each step, in nats; it never falls. For
-        ``beta=1`` and ``smoothing=0`` it is the log-likelihood.
+        ``beta=1`` and ``alpha=0`` it is the log-likelihood.
     n_iter_ : int
         Number of steps of EM.
-    gaps_ : ndarray of shape (2,)
+    duality_gap_ : ndarray of shape (2,)
         Certificates in nats per count: replacing the topics of the documents, or the
         words of the topics, and keeping everything else, gains no more than this (if
         ``beta`` is below 1, among parameters with the same zeros). Both are zero at a
@@ -343,7 +345,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     >>> import numpy as np
     >>> from memdlib import PLSA
     >>> X = np.array([[4, 2, 0, 0], [2, 1, 0, 0], [0, 0, 3, 3], [4, 2, 3, 3]])
-    >>> model = PLSA(n_topics=2, random_state=0).fit(X)
+    >>> model = PLSA(n_components=2, random_state=0).fit(X)
     >>> model.transform([[2, 1, 0, 0], [0, 0, 1, 1], [2, 1, 3, 3]]).round(2) + 0.0
     array([[1.  , 0.  ],
            [0.  , 1.  ],
@@ -354,16 +356,16 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     topic_prior_: Array
     topic_counts_: Array
     history_: Array
-    gaps_: Array
+    duality_gap_: Array
     n_iter_: int
     n_parameters_: int
     log_likelihood_: float
     bic_: float
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_topics": [COUNT],
-        "beta": [SHARE],
-        "smoothing": [NONNEGATIVE],
+        "n_components": [COUNT],
+        "beta": [FRACTION],
+        "alpha": [NONNEGATIVE],
         "n_init": [COUNT],
         "tol": [POSITIVE],
         "max_iter": [COUNT],
@@ -372,23 +374,24 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_topics: int = 2,
+        n_components: int = 2,
+        *,
         beta: float = 1.0,
-        smoothing: float = 0.05,
+        alpha: float = 0.05,
         n_init: int = 1,
         tol: float = 1e-5,
         max_iter: int = 500,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.n_topics = n_topics
+        self.n_components = n_components
         self.beta = beta
-        self.smoothing = smoothing
+        self.alpha = alpha
         self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @all_or_nothing
+    @restore_on_error
     def fit(self, X: MatrixLike, y: None = None, sample_weight: Weights = None) -> Self:
         """Fit the topics.
 
@@ -414,7 +417,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         X = self._validate_counts(X, reset=True)
         weight = check_sample_weight(sample_weight, X)
-        counts, columns = _occupied_counts(X, weight, self.n_topics, self.smoothing > 0)
+        counts, columns = _occupied_counts(X, weight, self.n_components, self.alpha > 0)
         rng = check_random_state(self.random_state)
         results = (
             self._em_from_random_start(counts, columns, rng) for _ in range(self.n_init)
@@ -443,7 +446,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n, n_topics)
+        ndarray of shape (n, n_components)
             P(z | d); ``topic_prior_`` for a row that has no known word.
         """
         counts = self.read_counts(X)
@@ -466,7 +469,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _validate_counts(self, X, reset):
         """Validate X (n, n_features) and return it as a table of counts."""
-        X = checked_data(self, X, reset=reset)
+        X = validate_features(self, X, reset=reset)
         check_non_negative(X, f"{type(self).__name__} (input X)")
         return as_counts(X)
 
@@ -476,16 +479,16 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Takes the counts of the kept ``columns`` of X.
         """
         # Noise for every column of X, so that a start does not depend on those kept.
-        size = (self.n_features_in_, self.n_topics)
+        size = (self.n_features_in_, self.n_components)
         noise = rng.standard_gamma(1.0, size=size)[columns]
-        word_counts = counts.sum(axis=0) + self.smoothing
+        word_counts = counts.sum(axis=0) + self.alpha
         words = np.maximum(noise, np.finfo(float).tiny) * word_counts[:, None]
         return em(
             counts,
-            np.full((counts.shape[0], self.n_topics), 1.0 / self.n_topics),
+            np.full((counts.shape[0], self.n_components), 1.0 / self.n_components),
             words / words.sum(axis=0),
             beta=self.beta,
-            smoothing=self.smoothing,
+            alpha=self.alpha,
             tol=self.tol,
             max_iter=self.max_iter,
         )
@@ -498,9 +501,9 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # A topic with less than this fraction of all counts is rounding.
         topic_counts[topic_counts <= 1e-12 * total] = 0.0
         self.topic_prior_ = topic_counts / topic_counts.sum()
-        added = self.smoothing * len(columns)
+        added = self.alpha * len(columns)
         self.topic_counts_ = total * self.topic_prior_ + added
-        self.components_ = np.zeros((self.n_topics, self.n_features_in_))
+        self.components_ = np.zeros((self.n_components, self.n_features_in_))
         self.components_[:, columns] = result.words.T
 
     def _set_likelihood(self, result, counts):
@@ -512,17 +515,17 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         probability = cell_probabilities(counts, result.theta, result.words)
         log_likelihood = log_terms(counts, probability).sum() + of_lengths
         n_words = np.count_nonzero(counts.sum(axis=0))
-        n_conditional = self.n_topics * (len(length) + n_words - 2)
+        n_conditional = self.n_components * (len(length) + n_words - 2)
         self.history_ = result.history + of_lengths
         self.n_iter_ = len(result.history) - 1
-        self.gaps_ = result.gaps / total
+        self.duality_gap_ = result.gaps / total
         self.log_likelihood_ = float(log_likelihood)
-        self.n_parameters_ = self.n_topics - 1 + n_conditional
+        self.n_parameters_ = self.n_components - 1 + n_conditional
         penalty = 0.5 * self.n_parameters_ * np.log(total)
         self.bic_ = float(penalty - log_likelihood)
 
 
-def _occupied_counts(X, weight, n_topics, every_word):
+def _occupied_counts(X, weight, n_components, every_word):
     """Weighted counts of the rows and columns that hold any, and these columns.
 
     Takes X (n, n_features) and weights (n,); ``every_word`` keeps the other columns.
@@ -532,9 +535,9 @@ def _occupied_counts(X, weight, n_topics, every_word):
     columns = np.flatnonzero(counts.sum(axis=0) > 0)
     if not columns.size:
         raise ValueError("X holds no counts: all its numbers are zero")
-    if n_topics > min(len(rows), len(columns)):
+    if n_components > min(len(rows), len(columns)):
         raise ValueError(
-            f"n_topics={n_topics} is more than n_samples={len(rows)} rows and "
+            f"n_components={n_components} is more than n_samples={len(rows)} rows and "
             f"n_features={len(columns)} columns with counts can tell apart"
         )
     if every_word:

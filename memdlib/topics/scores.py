@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from memdlib._types import Array, ArrayLike, MatrixLike
 from memdlib.divergences import x_minus_log1p
-from memdlib.families import get
+from memdlib.families import get_family
 from memdlib.families.base import MarginalFamily
 from memdlib.topics.counts import (
     cell_probabilities,
@@ -50,7 +50,7 @@ def log_likelihoods(model: PLSA, X: MatrixLike) -> Array:
 
     Examples
     --------
-    >>> model = PLSA(n_topics=1, random_state=0).fit([[1, 3], [1, 1]])
+    >>> model = PLSA(n_components=1, random_state=0).fit([[1, 3], [1, 1]])
     >>> log_likelihoods(model, [[3, 0]]).round(3).tolist()
     [-3.271]
     """
@@ -70,7 +70,7 @@ def fisher_scores(model: PLSA, X: MatrixLike) -> MatrixLike:
 
     Returns
     -------
-    ndarray or csr_array of shape (n, n_topics + n_topics * n_features)
+    ndarray or csr_array of shape (n, n_components + n_components * n_features)
         First the derivatives in p_z for fixed P(d | z), then those in Q_zw, topic by
         topic; none is negative. Sparse if X is.
 
@@ -88,7 +88,7 @@ def fisher_scores(model: PLSA, X: MatrixLike) -> MatrixLike:
 
     Examples
     --------
-    >>> model = PLSA(n_topics=1, random_state=0).fit([[1, 3], [1, 1]])
+    >>> model = PLSA(n_components=1, random_state=0).fit([[1, 3], [1, 1]])
     >>> fisher_scores(model, [[2, 1]]).round(3).tolist()
     [[3.0, 5.951, 1.506]]
     """
@@ -109,7 +109,7 @@ def free_energy_terms(model: PLSA, X: MatrixLike) -> Array:
 
     Returns
     -------
-    ndarray of shape (n, 3 * n_topics)
+    ndarray of shape (n, 3 * n_components)
         In nats: sum_w m_zw log q_zw for every topic, at most zero; then -m_z log
         theta_z, and then -sum_w m_zw log Q_zw, at least zero. A row sums to the free
         energy, an upper bound on -l [1]_, which the posterior q attains.
@@ -121,7 +121,7 @@ def free_energy_terms(model: PLSA, X: MatrixLike) -> Array:
 
     Examples
     --------
-    >>> model = PLSA(n_topics=1, random_state=0).fit([[1, 3], [1, 1]])
+    >>> model = PLSA(n_components=1, random_state=0).fit([[1, 3], [1, 1]])
     >>> abs(free_energy_terms(model, [[3, 0]])).round(3).tolist()
     [[0.0, 0.0, 3.271]]
     """
@@ -138,7 +138,7 @@ def posterior_divergences(model: PLSA, X: MatrixLike) -> Array:
 
     Returns
     -------
-    ndarray of shape (n, 4 * n_topics)
+    ndarray of shape (n, 4 * n_components)
         In nats: for every topic the entropy and the prior term of
         :func:`free_energy_terms`; then the fit -sum_w m_zw log Q'_zw to the words Q' of
         the topic after one step of EM that includes the document; then the cost of this
@@ -153,7 +153,7 @@ def posterior_divergences(model: PLSA, X: MatrixLike) -> Array:
 
     Examples
     --------
-    >>> model = PLSA(n_topics=1, random_state=0).fit([[1, 3], [1, 1]])
+    >>> model = PLSA(n_components=1, random_state=0).fit([[1, 3], [1, 1]])
     >>> abs(posterior_divergences(model, [[3, 0]])).round(3).tolist()
     [[0.0, 0.0, 1.767, 0.592]]
     """
@@ -191,7 +191,7 @@ def _effects_of_update(word_growth, growth, words):
 
 
 def maxent_scores(
-    X: ArrayLike, lam: ArrayLike, family: str | MarginalFamily = "normal"
+    X: ArrayLike, lam: ArrayLike, *, family: str | MarginalFamily = "normal"
 ) -> Array:
     """Fisher scores mu - phi(x) of maximum-entropy densities, one for each feature.
 
@@ -212,12 +212,12 @@ def maxent_scores(
 
     Examples
     --------
-    >>> from memdlib.families import get
-    >>> lam = get("poisson").natural([[2.0]])
-    >>> maxent_scores([[5.0], [1.0]], lam, "poisson").ravel().round(9).tolist()
+    >>> from memdlib.families import get_family
+    >>> lam = get_family("poisson").natural([[2.0]])
+    >>> maxent_scores([[5.0], [1.0]], lam, family="poisson").ravel().round(9).tolist()
     [-3.0, 1.0]
     """
-    family = get(family)
+    family = get_family(family)
     if family.name == "multinomial":
         raise ValueError("family='multinomial' is not a family of single features")
     X = check_real_array(X, "X")
@@ -237,16 +237,16 @@ class _FoldedDocuments(NamedTuple):
 
     model: PLSA
     counts: sparse.csr_array  # c_w, (n, n_features)
-    theta: Array  # P(z | d), (n, n_topics)
+    theta: Array  # P(z | d), (n, n_components)
     probability: Array  # P_w of the stored counts
     ratios: sparse.csr_array  # c_w / P_w
 
     def expected_counts(self) -> Array:
-        """Expected counts m_z of each topic in each document, (n, n_topics)."""
+        """Expected counts m_z of each topic in each document, (n, n_components)."""
         return self.theta * (self.ratios @ self.model.components_.T)
 
     def free_energy(self) -> tuple[Array, Array, Array]:
-        """Entropy, prior and word terms of :func:`free_energy_terms`, (n, n_topics)."""
+        """Terms of :func:`free_energy_terms`: entropy, prior, words, (n, K) each."""
         Q = self.model.components_
         expected_counts = self.expected_counts()
         prior = -xlogy(expected_counts, self.theta)
@@ -271,7 +271,7 @@ def _fold_in(model: PLSA, X: MatrixLike) -> _FoldedDocuments:
         documents, features = impossible.nonzero()
         raise ValueError(
             f"row {documents[0]} holds feature {features[0]}, which the model gives no "
-            "probability: use PLSA(smoothing=...) above zero, or leave the feature out"
+            "probability: use PLSA(alpha=...) above zero, or leave the feature out"
         )
     return _FoldedDocuments(
         model=model,

@@ -17,7 +17,7 @@ from memdlib.densities import InfeasibleMomentsError
 from memdlib.families import Exponential, Multinomial, Normal, TruncatedExponential
 from memdlib.generative import ClassMarginals
 from memdlib.generative.pooled import InverseRoot
-from memdlib.nml import alphabet
+from memdlib.nml import discrete
 
 
 def scaled(factor):
@@ -125,11 +125,11 @@ MUTANTS = [
     (InverseRoot, "__call__", whitened_twice, "thm_co_whitened_witness"),
     (Multinomial, "jeffreys", doubled, "thm_ad_multinomial_witness"),
     (ClassMarginals, "divergences", worst_first, "cor_features_witness"),
-    (alphabet, "alphabet_complexity", in_bits, "thm_cr_kraft_witness"),
+    (discrete, "discrete_complexity", in_bits, "thm_cr_kraft_witness"),
     (nml, "conditional_error", in_bits, "prop_dn_model_witness"),
     (nml, "conditional_error", in_bits, "prop_dn_gap_witness"),
     (nml, "conditional_complexity", in_bits, "prop_dn_boundary_sum_witness"),
-    (alphabet, "alphabet_complexity", halved, "cor_gm_minimax_witness"),
+    (discrete, "discrete_complexity", halved, "cor_gm_minimax_witness"),
     (topics, "fold_in", undecided, "prop_pl_fold_witness"),
     (topics, "fisher_scores", halved, "prop_ge_gradient_witness"),
     (divergences, "jensen_shannon", in_bits, "thm_cs_half_witness"),

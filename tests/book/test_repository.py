@@ -106,8 +106,8 @@ def test_a_run_has_a_result_and_a_record_of_its_parameters_data_and_code(name):
 
 
 METHODS = {
-    "memd_js": MeMdClassifier(validation=10),
-    "memd_js_5": MeMdClassifier(validation=10, shrinkage=0.5),
+    "memd_js": MeMdClassifier(cv=10),
+    "memd_js_5": MeMdClassifier(cv=10, variance_shrinkage=0.5),
 }
 
 

@@ -107,13 +107,13 @@ def moments(state):
     found = {f"mu{k}": value for k, value in enumerate(mu, 1)}
     if edge.size:
         with pytest.raises(ValueError, match="moment|strictly"):
-            MaxEntDensity(m, (0, 1)).from_moments(mu)
+            MaxEntDensity(m, support=(0, 1)).from_moments(mu)
         cut = np.flatnonzero(beside < 1e-12)[0] + 1
         places, vectors = np.linalg.eigh(matrix[:cut, :cut])
         for k, (place, weight) in enumerate(zip(places, vectors[0] ** 2, strict=True)):
             found |= {f"place{k}": place, f"weight{k}": weight}
         return found | {"entropy": -np.inf}
-    density = MaxEntDensity(m, (0, 1)).from_moments(mu)
+    density = MaxEntDensity(m, support=(0, 1)).from_moments(mu)
     found |= {"entropy": density.entropy_, "lambda0": density.log_normaliser_}
     parameters = enumerate(density.natural_params_, 1)
     return found | {f"lambda{k}": value for k, value in parameters}

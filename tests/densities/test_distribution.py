@@ -27,7 +27,7 @@ Q = np.array([1e-9, 1e-4, 0.01, 0.3, 0.5, 0.9, 0.999, 1 - 1e-7])
 
 @pytest.mark.parametrize(("moments", "support", "mu", "law"), LAWS)
 def test_known_laws_are_found_again(moments, support, mu, law):
-    density = MaxEntDensity(moments, support).from_moments(mu)
+    density = MaxEntDensity(moments, support=support).from_moments(mu)
     x = law.ppf(Q)
     np.testing.assert_allclose(density.cdf(x), Q, rtol=0, atol=1e-10)
     np.testing.assert_allclose(law.cdf(density.ppf(Q)), Q, rtol=0, atol=1e-10)
@@ -50,7 +50,10 @@ def test_a_batch_is_each_density_alone_by_another_quadrature(m, support):
     law[0] = 1.0
     if support == HALF:
         law = rng.uniform(0, 6, size=(300, 6))
-    batch, alone = MaxEntDensity(m, support).fit(law), MaxEntDensity(m, support)
+    batch, alone = (
+        MaxEntDensity(m, support=support).fit(law),
+        MaxEntDensity(m, support=support),
+    )
     alone.fit(law[:, 3])
     low, high = max(support[0], -30), min(support[1], 60)
 
@@ -67,7 +70,9 @@ def test_a_batch_is_each_density_alone_by_another_quadrature(m, support):
     assert batch.mean()[3] == pytest.approx(mass(1), abs=1e-7)
     assert batch.std()[3] == pytest.approx((mass(2) - mass(1) ** 2) ** 0.5, rel=1e-6)
     assert alone.cdf(batch.ppf(Q)[:, 3]) == pytest.approx(Q, abs=1e-8)
-    grid = MaxEntDensity(m, support).from_moments(batch.mean_params_.reshape(2, 3, m))
+    grid = MaxEntDensity(m, support=support).from_moments(
+        batch.mean_params_.reshape(2, 3, m)
+    )
     np.testing.assert_allclose(grid.cdf(2.0).ravel(), found[0, 1], rtol=0, atol=1e-7)
     shapes = [grid.rvs(size).shape for size in (None, 4, (5, 4))]
     assert shapes == [(2, 3), (4, 2, 3), (5, 4, 2, 3)]
@@ -96,9 +101,11 @@ def test_levels_are_summed():
 
 def test_a_search_over_the_number_of_moments():
     x = np.random.default_rng([47, 2]).beta(2, 5, size=300)
-    search = GridSearchCV(MaxEntDensity(1, (0, 1)), {"moments": [1, 2, 3]}, cv=3)
+    search = GridSearchCV(
+        MaxEntDensity(1, support=(0, 1)), {"n_moments": [1, 2, 3]}, cv=3
+    )
     best = search.fit(x).best_estimator_
-    assert search.best_params_["moments"] > 1
+    assert search.best_params_["n_moments"] > 1
     weight = np.arange(300.0)
     expected = np.average(best.logpdf(x), weights=weight)
     assert best.score(x, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
@@ -120,7 +127,7 @@ def test_draws_are_quantiles_of_uniform_numbers_of_their_own(support):
     rng = np.random.default_rng([47, 5])
     x = rng.choice([0.0, 1.0, 2.0], size=(40, 6), p=[0.5, 0.3, 0.2])
     x = x if support is LEVELS else 0.05 + 0.4 * x
-    density = MaxEntDensity(1, support)
+    density = MaxEntDensity(1, support=support)
     density = density.from_moments(x.mean(axis=0).reshape(2, 3, 1))
     q = np.random.RandomState(8).random_sample((4, 2, 3))
     found = density.rvs(4, 8)

@@ -42,7 +42,7 @@ def test_rows_do_not_disturb_each_other():
         np.testing.assert_allclose(
             together.natural[row], alone.natural[0], rtol=0, atol=1e-11
         )
-    started = solve_dual(features, log_weights, mu, together.natural)
+    started = solve_dual(features, log_weights, mu, start=together.natural)
     assert len(started.history) <= 2
 
 

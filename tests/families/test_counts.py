@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from memdlib import DivergenceRanker
-from memdlib.families import Bernoulli, Binomial, Geometric, get, names
+from memdlib.families import Bernoulli, Binomial, Geometric, family_names, get_family
 
 LENGTH = 6
 
@@ -43,27 +43,27 @@ def test_jensen_shannon_is_that_of_one_word_drawn():
 def test_one_word_alone_tells_nothing():
     X, y = np.array([[1.0], [2.0], [7.0], [9.0]]), [0, 0, 1, 1]
     ranker = DivergenceRanker(family=Binomial(), n_features=1).fit(X, y)
-    assert ranker.feature_divergences_.tolist() == [0.0]
+    assert ranker.scores_.tolist() == [0.0]
 
 
 def test_a_ranking_that_the_terms_of_j_reverse():
     X = np.array([[90.0, 5.0, 5.0], [80.0, 10.0, 10.0]] * 2)
-    options = {"divergence": "jeffreys", "n_features": None, "smoothing": 0.0}
+    options = {"divergence": "jeffreys", "n_features": None, "alpha": 0.0}
     own = DivergenceRanker(family=Binomial(), **options).fit(X, [0, 1, 0, 1])
     terms = DivergenceRanker(family="multinomial", **options).fit(X, [0, 1, 0, 1])
     assert own.order_[0] == 0
     assert terms.order_[-1] == 0
-    assert_allclose(own.feature_divergences_, [0.081093, 0.037361, 0.037361], rtol=1e-4)
+    assert_allclose(own.scores_, [0.081093, 0.037361, 0.037361], rtol=1e-4)
 
 
 def test_it_is_no_name():
-    assert "binomial" not in names()
-    assert get(Binomial()) == Binomial()
+    assert "binomial" not in family_names()
+    assert get_family(Binomial()) == Binomial()
 
 
 def test_smoothing_that_is_lost_in_rounding_leaves_bernoulli_means_below_one():
     mu, weight = np.array([[[1.0]], [[0.0]]]), np.array([1e17, 1e17])
-    found = Bernoulli().regularise(mu, weight, shrinkage=0.0, smoothing=1.0)
+    found = Bernoulli().regularise(mu, weight, variance_shrinkage=0.0, alpha=1.0)
     assert found[0, 0, 0] == np.nextafter(1.0, 0.0)
     assert 0 < found[1, 0, 0] < 1e-16
     assert np.isfinite(Bernoulli().natural(found)).all()

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from memdlib.divergences import itakura_saito, kl_terms
-from memdlib.families import Normal, TruncatedExponential, get
+from memdlib.families import Normal, TruncatedExponential, get_family
 
 MEANS = [1e-100, 1e-20, 1e-9, 0.3, 1.0, 1 + 1e-9, 2.0, 1e9, 1e20, 1e100]
 SHARES = [1e-100, 1e-20, 1e-9, 0.3, 0.5, 0.5 + 1e-12, 0.7, 1 - 1e-9, 1 - 2**-53]
@@ -60,7 +60,7 @@ def close(found, exact, rel):
 @pytest.mark.parametrize("name", EXACT)
 def test_every_ratio_keeps_its_digits(name):
     means, natural, entropy, kl = EXACT[name]
-    f = get(name)
+    f = get_family(name)
     with mp.workdps(300):
         for a in means:
             A = mp.mpf(a)
@@ -161,11 +161,11 @@ def test_the_parts_at_their_edges():
 )
 def test_smoothing_below_the_last_digit_still_smooths(name, weight, smoothing):
     """A class that never has the first word, and always the second, expects both."""
-    family = get(name)
+    family = get_family(name)
     mu = np.array([[[0.0], [1.0]], [[0.5], [0.5]]])
     weights = np.full(2, float(weight))
-    found = family.regularise(mu, weights, shrinkage=0.0, smoothing=smoothing)
-    # smoothing instances of the pooled mean, 1/4 of the first word
+    found = family.regularise(mu, weights, variance_shrinkage=0.0, alpha=smoothing)
+    # alpha instances of the pooled mean, 1/4 of the first word
     expected = 0.25 * smoothing / (weight + smoothing)
     if name == "multinomial":  # and those of a uniform one, to all classes together
         expected += 0.5 * smoothing / (2.0 * weight + smoothing)
@@ -181,5 +181,5 @@ def test_an_end_that_rounding_has_moved_is_still_the_end(upper):
     a, b = 0.1, 0.3
     end = np.nextafter(b, a) if upper else np.nextafter(a, b)
     mu, f = np.full((2, 1, 1), end), TruncatedExponential(a, b)
-    mu = f.regularise(mu, np.ones(2), shrinkage=0.0, smoothing=1.0)
+    mu = f.regularise(mu, np.ones(2), variance_shrinkage=0.0, alpha=1.0)
     assert_allclose(mu, 0.2, rtol=1e-15)

@@ -24,8 +24,8 @@ from memdlib.families import (
     Poisson,
     Polynomial,
     TruncatedExponential,
-    get,
-    names,
+    family_names,
+    get_family,
 )
 
 TRUNCATED_NORMALS = {
@@ -107,20 +107,20 @@ def log_law(name, mu, x):
 
 def test_every_family_has_samples():
     # a document as a whole has probabilities that are tied over the features, see below
-    assert sorted([*MEANS, "multinomial"]) == names()
-    assert all(isinstance(get(name), MarginalFamily) for name in names())
+    assert sorted([*MEANS, "multinomial"]) == family_names()
+    assert all(isinstance(get_family(name), MarginalFamily) for name in family_names())
 
 
 @pytest.mark.parametrize(("name", "mu"), CASES)
 def test_mean_and_natural_parameters_are_inverse(name, mu):
-    f = get(name)
+    f = get_family(name)
     rtol = 1e-9 if name == "polynomial" else 1e-12
     assert_allclose(f.mean(f.natural(mu)), mu, rtol=rtol)
 
 
 @pytest.mark.parametrize(("name", "mu"), CASES)
 def test_density_moments_and_entropy(name, mu):
-    f = get(name)
+    f = get_family(name)
     lam = f.natural(mu)
     low, high = LAWS[name](mu).support()
     x = mu[0] + np.arange(3) if np.isinf(high) else np.linspace(low, high, 4)
@@ -138,7 +138,11 @@ def test_density_moments_and_entropy(name, mu):
 
 @pytest.mark.parametrize(("name", "a", "b"), PAIRS)
 def test_divergences_against_quadrature(name, a, b):
-    f, forward, backward = get(name), divergence(name, a, b), divergence(name, b, a)
+    f, forward, backward = (
+        get_family(name),
+        divergence(name, a, b),
+        divergence(name, b, a),
+    )
     assert float(f.kl(a, b)) == pytest.approx(forward, rel=1e-7, abs=1e-9)
     J = float(f.jeffreys(a, b))
     assert J == pytest.approx(forward + backward, rel=1e-7, abs=1e-9)
@@ -151,7 +155,7 @@ def test_divergences_against_quadrature(name, a, b):
 @pytest.mark.parametrize("name", EACH)
 @pytest.mark.parametrize("w", [[0.1, 0.2, 0.3, 0.4], [0.5, 0.0, 0.0, 0.5]])
 def test_jensen_shannon_is_what_a_value_says_of_the_class(name, w):
-    f, mu = get(name), np.array(MEANS[name])
+    f, mu = get_family(name), np.array(MEANS[name])
 
     def excess(x, k):
         log_p = np.array([log_law(name, m, x) for m in mu])
@@ -172,7 +176,7 @@ def test_jensen_shannon_is_what_a_value_says_of_the_class(name, w):
 
 @pytest.mark.parametrize("name", EACH)
 def test_jensen_shannon_of_many_features_is_that_of_each(name):
-    f, mu = get(name), np.array(MEANS[name])
+    f, mu = get_family(name), np.array(MEANS[name])
     rng = np.random.default_rng([9, 3])
     classes = mu[rng.integers(4, size=(3, 40))]
     w = [0.2, 0.3, 0.5]
@@ -187,7 +191,7 @@ def test_jensen_shannon_of_many_features_is_that_of_each(name):
 @pytest.mark.parametrize("size", [1e-3, 1e-7])
 def test_near_densities_keep_their_digits(name, size):
     """KL = curvature / 2 and JS = curvature / 8 of a small step in the mean."""
-    f = get(name)
+    f = get_family(name)
     mu = np.array(MEANS[name])
     step = size * f.natural(mu)
     step[np.abs(step) < size] = size
@@ -233,7 +237,7 @@ def test_words_without_smoothing_and_documents_without_words():
     mu = np.array([[4.0, 0, 0, 6], [1, 2, 0, 3]])[..., None]
     plain = f.regularise(mu, weight, **NONE)
     assert_allclose(plain, mu / mu.sum(axis=1, keepdims=True))
-    nothing = f.regularise(0 * mu, weight, shrinkage=0, smoothing=1.0)
+    nothing = f.regularise(0 * mu, weight, variance_shrinkage=0, alpha=1.0)
     assert_allclose(nothing, 0.25)
 
 
@@ -268,14 +272,14 @@ def test_polynomials_of_any_order(support, m):
 
 
 def test_a_support_is_the_same_in_every_kind_of_sequence():
-    interval = Polynomial(2, (0.0, 1.0))
+    interval = Polynomial(2, support=(0.0, 1.0))
     for pair in ([0, 1], np.array([0.0, 1.0]), Support(0.0, 1.0), None):
-        assert Polynomial(2, pair) == interval
+        assert Polynomial(2, support=pair) == interval
     levels = Polynomial(2, levels=(0.0, 1.0, 3.0))
     for values in ([3, 0, 1], np.array([0.0, 1.0, 3.0])):
         assert Polynomial(2, levels=values) == levels
-    assert Polynomial(2, Support(0.0, 3.0, levels=(0.0, 1.0, 3.0))) == levels
-    assert Polynomial(1, levels=(0, 1)) != Polynomial(1, (0, 1))
+    assert Polynomial(2, support=Support(0.0, 3.0, levels=(0.0, 1.0, 3.0))) == levels
+    assert Polynomial(1, levels=(0, 1)) != Polynomial(1, support=(0, 1))
     assert replace(levels, n_moments=1) == Polynomial(1, levels=(0, 1, 3))
     assert repr(interval) == "Polynomial(n_moments=2, support=(0.0, 1.0), levels=None)"
 
@@ -285,7 +289,7 @@ def test_smoothing_makes_polynomial_moments_possible():
     mu = np.array([[[2.0, 4.0, 8.0]], [[1.5, 4.5, 13.5]]])
     with pytest.raises(ValueError, match="the mean must lie strictly inside"):
         f.natural(mu)
-    found = f.regularise(mu, weight, shrinkage=0.0, smoothing=1.0)
+    found = f.regularise(mu, weight, variance_shrinkage=0.0, alpha=1.0)
     assert np.isfinite(f.natural(found)).all()
 
 
@@ -294,15 +298,15 @@ def test_smoothing_makes_polynomial_moments_possible():
 )
 def test_what_never_varies_says_nothing(f):
     weight = np.array([10.0, 30.0])
-    never = f.regularise(np.zeros((2, 3, 1)), weight, shrinkage=0, smoothing=0)
+    never = f.regularise(np.zeros((2, 3, 1)), weight, variance_shrinkage=0, alpha=0)
     assert_array_equal(never, f.regularise(never, weight * 2, **NONE))
     assert (f.jeffreys(never[0], never[1]) == 0).all()
     once = np.array([[[0.0]], [[0.8]]])
-    found = f.regularise(once, weight, shrinkage=0.0, smoothing=2.0)
+    found = f.regularise(once, weight, variance_shrinkage=0.0, alpha=2.0)
     assert_allclose(found.ravel(), [1.2 / 12, (24 + 1.2) / 32])
 
 
-NONE = {"shrinkage": 0.0, "smoothing": 0.0}
+NONE = {"variance_shrinkage": 0.0, "alpha": 0.0}
 
 
 def test_data_off_the_support_are_refused():
@@ -311,13 +315,13 @@ def test_data_off_the_support_are_refused():
         assert f.observe(X) is X
         with pytest.raises(ValueError, match=rf"Negative values.*{f.name}.*-2\.0"):
             f.observe(csr_array(-X))
-    inside = TruncatedExponential(-1.0, 2.0), Polynomial(2, (0.0, 2.0))
+    inside = TruncatedExponential(-1.0, 2.0), Polynomial(2, support=(0.0, 2.0))
     for f in (*inside, Polynomial(1, levels=(0.0, 0.5, 2.0))):
         assert f.observe(X) is X
         assert f.observe(csr_array(X)).nnz == 2
     for f, message in (
         (TruncatedExponential(0.0, 1.0), r"from 0\.0 to 2\.0, beyond the support"),
-        (Polynomial(2, (0.0, 1.0)), r"feature 1 .* 2\.0, .* \[0, 1\]; give"),
+        (Polynomial(2, support=(0.0, 1.0)), r"feature 1 .* 2\.0, .* \[0, 1\]; give"),
         (Polynomial(1, levels=(0.0, 1.0, 2.0)), r"feature 0 .* value 0\.5, .* the lev"),
         (Polynomial(1, levels=(0.5, 1.0, 2.0)), r"feature 0 .* value 0\.0, .* the lev"),
     ):
@@ -335,7 +339,7 @@ def test_a_sum_over_too_many_counts_is_refused():
 
 
 def regularised(mu, weight=(5.0, 5.0), shrinkage=0.0):
-    options = {"shrinkage": shrinkage, "smoothing": 1.0}
+    options = {"variance_shrinkage": shrinkage, "alpha": 1.0}
     return Normal().regularise(np.array(mu), np.array(weight), **options)
 
 
@@ -370,11 +374,11 @@ def test_rounding_errors_count_as_zero_and_small_variances_do_not(error, is_zero
 
 @pytest.mark.parametrize("name", EACH)
 def test_pairs_of_classes_are_regularised_like_each_alone(name):
-    f, mu = get(name), np.array(MEANS[name])
+    f, mu = get_family(name), np.array(MEANS[name])
     rng = np.random.default_rng([9, 2])
     pairs = mu[rng.integers(4, size=(5, 2, 6))]  # 5 pairs, 2 classes, 6 features
     weight = rng.uniform(1, 9, size=(5, 2))
-    options = {"shrinkage": 0.3, "smoothing": 0.7}
+    options = {"variance_shrinkage": 0.3, "alpha": 0.7}
     found = f.regularise(pairs, weight, **options)
     for p in range(5):
         for s in range(6):
@@ -413,19 +417,25 @@ BOUNDARY = [
     (lambda: Normal().natural([0, 1e-310]), "variance = 1e-310: a normal density"),
     (lambda: Normal().mean([1.0, -1.0]), r"lambda_2 = -1\.0: .*integrable"),
     (lambda: Bernoulli().kl([1.5], [0.5]), r"mean = 1\.5: a probability lies"),
-    (lambda: Bernoulli().natural([[0.5], [1.0]]), r"mean = 1\.0 .*smoothing > 0"),
-    (lambda: Geometric().kl([0.0], [1.0]), r"mean = 0\.0 .*smoothing > 0"),
+    (lambda: Bernoulli().natural([[0.5], [1.0]]), r"mean = 1\.0 .*alpha > 0"),
+    (lambda: Geometric().kl([0.0], [1.0]), r"mean = 0\.0 .*alpha > 0"),
     (lambda: Geometric().mean([0.0]), r"lambda = 0\.0 .*summable"),
     (lambda: Exponential().mean([-2.0]), r"lambda = -2\.0 .*integrable"),
     (lambda: TruncatedExponential().natural([1.0]), r"mean = 1\.0 .*strictly ins"),
     (lambda: TruncatedExponential(1.0, 0.0), r"a=1\.0, b=0\.0 must be finite"),
     (lambda: TruncatedExponential(0, np.nan), "b=nan must be finite numbers"),
     (lambda: Polynomial(2.5), r"n_moments=2\.5 must be an integer, 1 or more"),
-    (lambda: Polynomial(2, (0, np.inf)), "must be bounded"),
-    (lambda: Polynomial(1, (0, 1, 2)), r"an interval \(a, b\); .* use levels="),
-    (lambda: Polynomial(1, (0, 1), levels=(0, 2)), "exclude each other: give support"),
-    (lambda: get(MultivariateNormal()), "all features jointly; use JointMaxEntC"),
-    (lambda: get("gamma"), r"'gamma' is not known; choose one of \['bern"),
+    (lambda: Polynomial(2, support=(0, np.inf)), "must be bounded"),
+    (lambda: Polynomial(1, support=(0, 1, 2)), r"an interval \(a, b\); .* use levels="),
+    (
+        lambda: Polynomial(1, support=(0, 1), levels=(0, 2)),
+        "exclude each other: give support",
+    ),
+    (
+        lambda: get_family(MultivariateNormal()),
+        "all features jointly; use JointMaxEntC",
+    ),
+    (lambda: get_family("gamma"), r"'gamma' is not known; choose one of \['bern"),
 ]
 
 
@@ -455,12 +465,12 @@ def test_means_that_no_member_has_are_refused_by_every_method(name, method):
             calls = [([good, bad], [good, good]), ([good, good], [good, bad])]
         for means in calls:
             with pytest.raises(ValueError, match=r"at index \(1,"):
-                getattr(get(name), method)(*means)
+                getattr(get_family(name), method)(*means)
 
 
 @pytest.mark.parametrize("name", EACH)
 def test_families_read_numbers_of_any_type_in_double_precision(name):
-    f = get(name)
+    f = get_family(name)
     single = np.array(MEANS[name][:2], dtype=np.float32)[:, None]
     single = np.repeat(single, 2, axis=1)
     mu, w = single.astype(np.float64), np.array([0.25, 0.75])
@@ -541,7 +551,7 @@ def test_families_about_zero_take_locations_and_ignore_them(f):
     assert_array_equal(pair, f.jeffreys(mu[0], mu[1]))
     js, _ = f.jensen_shannon(mu, w, location=location)
     assert_array_equal(js, f.jensen_shannon(mu, w)[0])
-    options = {"shrinkage": 0.1, "smoothing": 1.0}
+    options = {"variance_shrinkage": 0.1, "alpha": 1.0}
     regular = f.regularise(mu, 9 * w, **options, location=location)
     assert_array_equal(regular, f.regularise(mu, 9 * w, **options))
     expected = f.js_gm(mu, w)

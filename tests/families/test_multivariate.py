@@ -135,7 +135,9 @@ def test_the_boundary_is_named(call, given, message):
 
 def regularised(mean, S, weight, shrinkage=0.0, pooled=False):
     mu = F.mean_parameters(mean, S)
-    return F.regularise(mu, np.array(weight), shrinkage=shrinkage, pooled=pooled)
+    return F.regularise(
+        mu, np.array(weight), correlation_shrinkage=shrinkage, pooled=pooled
+    )
 
 
 @pytest.mark.parametrize("pooled", [False, True])

@@ -32,7 +32,7 @@ def loss_by_hand(scores, codes, weight, beta):
 @settings(max_examples=25, deadline=None)
 def test_no_multipliers_of_a_grid_are_better(seed, n_scores, lead):
     scores, codes, weight = case(seed, n_scores=n_scores)
-    found = fit_calibration(scores, codes, weight, lead=lead)
+    found = fit_calibration(scores, codes, weight, expected_log_odds=lead)
     unit = [lead / median_lead(s, weight) if lead else 1.0 for s in scores]
 
     def objective(beta):
@@ -109,12 +109,16 @@ def test_the_expected_lead_is_that_of_the_median_row(weight):
     """Of rows that have one; the mean where the median is zero."""
     score = np.array([[1.0, 0.0], [0.0, 2.0], [5.0, 0.0], [0.0, -np.inf], [2.0, 0.0]])
     found = fit_calibration([score], [0, 1, 0, 0, 1], weight)
-    same = fit_calibration([score * 1.5], [0, 1, 0, 0, 1], weight, lead=None)
+    same = fit_calibration(
+        [score * 1.5], [0, 1, 0, 0, 1], weight, expected_log_odds=None
+    )
     assert_allclose(found.multipliers, same.multipliers * 1.5, rtol=1e-5)
     score[:3] = 0.0
     found = fit_calibration([score], [0, 1, 0, 0, 1], weight)
     lead = 2.0 * (1 if weight is None else 3) / (4 if weight is None else 7)
-    same = fit_calibration([score * 3 / lead], [0, 1, 0, 0, 1], weight, lead=None)
+    same = fit_calibration(
+        [score * 3 / lead], [0, 1, 0, 0, 1], weight, expected_log_odds=None
+    )
     assert_allclose(found.multipliers, same.multipliers * 3 / lead, rtol=1e-5)
 
 
@@ -137,5 +141,5 @@ def test_the_expected_lead_is_that_of_the_median_row(weight):
 def test_bad_input(scores, codes, message):
     with pytest.raises(ValueError, match=message):
         fit_calibration(scores, np.array(codes))
-    with pytest.raises(ValueError, match="lead"):
-        fit_calibration([[[1.0, 0.0]]], [0], lead=0)
+    with pytest.raises(ValueError, match="expected_log_odds"):
+        fit_calibration([[[1.0, 0.0]]], [0], expected_log_odds=0)

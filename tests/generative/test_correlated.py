@@ -17,10 +17,14 @@ from tests.generative.conftest import blobs
 @pytest.mark.parametrize("shrinkage", ["auto", 0.2])
 def test_all_coordinates_are_discriminant_analysis(load, shrinkage):
     X, y = load(return_X_y=True)
-    ours = CorrelatedMeMdClassifier(shrinkage=shrinkage).fit(X, y)
-    other = JointMaxEntClassifier("pooled", shrinkage=shrinkage).fit(X, y)
-    relaxed = RegularisedMeMdClassifier(1.0, shrinkage, 0.0).fit(X, y)
-    assert ours.shrinkage_ == pytest.approx(float(other.shrinkage_), rel=1e-9)
+    ours = CorrelatedMeMdClassifier(correlation_shrinkage=shrinkage).fit(X, y)
+    other = JointMaxEntClassifier("pooled", correlation_shrinkage=shrinkage).fit(X, y)
+    relaxed = RegularisedMeMdClassifier(
+        1.0, correlation_shrinkage=shrinkage, variance_shrinkage=0.0
+    ).fit(X, y)
+    assert ours.correlation_shrinkage_ == pytest.approx(
+        float(other.correlation_shrinkage_), rel=1e-9
+    )
     for model in (other, relaxed):
         found = model.predict_proba(X)
         assert_allclose(found, ours.predict_proba(X), rtol=0, atol=1e-9)
@@ -32,7 +36,9 @@ def test_all_coordinates_are_discriminant_analysis(load, shrinkage):
 def test_posteriors_of_some_coordinates_by_the_literal_root(n, d, size, prior):
     X, y = blobs(7, n, d)
     prior = np.array(prior)
-    model = CorrelatedMeMdClassifier(size, shrinkage=0.4, priors=prior).fit(X, y)
+    model = CorrelatedMeMdClassifier(size, correlation_shrinkage=0.4, priors=prior).fit(
+        X, y
+    )
     means = np.array([X[y == k].mean(axis=0) for k in range(3)])
     residuals = X - means[y]
     s = np.sqrt((residuals**2).mean(axis=0))
@@ -42,11 +48,11 @@ def test_posteriors_of_some_coordinates_by_the_literal_root(n, d, size, prior):
     centre = prior @ means
     M, z = (means - centre) / s @ W, (X - centre) / s @ W
     assert_allclose(model.whitened_means_, M, rtol=0, atol=1e-9)
-    assert_allclose(model.feature_divergences_, prior @ M**2, rtol=0, atol=1e-9)
+    assert_allclose(model.scores_, prior @ M**2, rtol=0, atol=1e-9)
     # which add up to that of the joint densities
     joint = MultivariateNormal()
     mu = joint.mean_parameters(means, [np.outer(s, s) * R] * 3)
-    total = model.feature_divergences_.sum()
+    total = model.scores_.sum()
     assert total == pytest.approx(joint.js_gm(mu, prior), rel=1e-9)
     best = np.argsort(-(prior @ M**2), kind="stable")[: size or d]
     square = ((z[:, None, best] - M[None, :, best]) ** 2).sum(axis=2)
@@ -62,7 +68,9 @@ def test_a_constant_has_slope_zero(priors):
     X, y = blobs(4, 41, 6)
     for constant in (0.1, -1e9 / 3, 1e-90):
         X[:, 2] = constant
-        model = CorrelatedMeMdClassifier(shrinkage=0.1, priors=priors).fit(X, y)
+        model = CorrelatedMeMdClassifier(correlation_shrinkage=0.1, priors=priors).fit(
+            X, y
+        )
         assert not model.coef_[:, 2].any()
         assert not model.whitened_means_[:, 2].any()
         assert model.coef_.any(axis=0).sum() == 5

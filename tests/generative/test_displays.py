@@ -77,7 +77,7 @@ def test_bars_are_the_best_features_with_their_names(estimator):
     if hasattr(model, "gains_"):
         expected = model.gains_[:2]
     else:
-        expected = model.feature_divergences_[best]
+        expected = model.scores_[best]
     shown = RankingDisplay.from_estimator(model, n_features=2, bar_kw={"lw": 3})
     assert [bar.get_width() for bar in shown.bars_] == expected.tolist()
     assert {bar.get_linewidth() for bar in shown.bars_} == {3}
@@ -91,10 +91,14 @@ def test_bars_are_the_best_features_with_their_names(estimator):
 
 
 def test_an_infinite_divergence_has_a_bar_without_an_end():
-    shown = RankingDisplay(np.array([np.inf, 4.0, 1.0]), np.array(list("abc")), "nats")
+    shown = RankingDisplay(
+        np.array([np.inf, 4.0, 1.0]), np.array(list("abc")), label="nats"
+    )
     widths = [bar.get_width() for bar in shown.plot().bars_]
     assert widths[1:] == [4, 1] and widths[0] > shown.ax_.get_xlim()[1] > 4
-    alone = RankingDisplay(np.array([np.inf, np.inf]), np.array(["a", "b"]), "nats")
+    alone = RankingDisplay(
+        np.array([np.inf, np.inf]), np.array(["a", "b"]), label="nats"
+    )
     widths = [bar.get_width() for bar in alone.plot().bars_]
     assert widths[0] == widths[1] > alone.ax_.get_xlim()[1] > 0
 
@@ -109,6 +113,6 @@ def test_what_is_not_fitted_is_not_drawn():
 
 def test_without_matplotlib_the_error_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    shown = RankingDisplay(np.ones(1), np.array(["a"]), "nats")
+    shown = RankingDisplay(np.ones(1), np.array(["a"]), label="nats")
     with pytest.raises(ImportError, match="RankingDisplay requires matplotlib"):
         shown.plot()

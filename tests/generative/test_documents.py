@@ -47,7 +47,7 @@ def test_brute_force_over_small_documents(seed, d, thin, impossible):
     X = rng.poisson(rng.gamma(1.0, 2.0, size=(K, d))[y]) + 0.0
     X[:, 0] += 1.0
     S = int(rng.integers(1, d + 1))
-    model = MultinomialMeMdClassifier(n_features=S, smoothing=0.5, priors=prior)
+    model = MultinomialMeMdClassifier(n_features=S, alpha=0.5, priors=prior)
     model.fit(sparse.csr_array(X) if thin else X, y)
     theta = theta_by_hand(X, y, 0.5)
     expected = literal_posterior(X, theta, prior, model.order_[:S])
@@ -60,7 +60,9 @@ def test_a_curve_is_what_each_size_gives(kind, grid):
     X, y = documents(4)
     weight = 1.0 + np.arange(120) % 3
     model = MultinomialMeMdClassifier(n_features=1).fit(X[::2], y[::2])
-    sizes, accuracy = model.accuracy_curve(kind(X[1::2]), y[1::2], weight, grid)
+    sizes, accuracy = model.accuracy_curve(
+        kind(X[1::2]), y[1::2], weight, n_features_grid=grid
+    )
     for S, found in zip(sizes, accuracy, strict=True):
         single = MultinomialMeMdClassifier(n_features=int(S)).fit(X[::2], y[::2])
         assert found == pytest.approx(single.score(X[1::2], y[1::2], weight), abs=1e-12)

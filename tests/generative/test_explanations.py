@@ -60,7 +60,7 @@ def test_contributions_are_the_changes_from_a_baseline(model, n_classes):
     model.fit(X, y)
     middle = X.mean(axis=0)
     for k in range(n_classes):
-        base, values = contributions(model, X, k, middle)
+        base, values = contributions(model, X, k, baseline=middle)
         assert base == pytest.approx(score(model, middle[None], k)[0], rel=1e-9)
         total = base + values.sum(axis=1)
         assert_allclose(total, score(model, X, k), rtol=1e-8, atol=1e-8)
@@ -139,7 +139,7 @@ def test_pipelines_that_take_strings_are_explained(X):
     assert base == pytest.approx(intercept + slope * 2.5)
     assert_allclose(base + values.sum(axis=1), expected)
     row = COLOURS.loc[2, X.columns].tolist()
-    base, values = contributions(model, X, 1, row)
+    base, values = contributions(model, X, 1, baseline=row)
     assert base == pytest.approx(expected[2])
     assert_allclose(base + values.sum(axis=1), expected)
     assert not values[2].any()

@@ -28,9 +28,11 @@ def test_each_choice_is_the_best_of_all_candidates(load, shrinkage):
     X, y = load(return_X_y=True)
     w = np.random.default_rng([22, 1]).integers(1, 4, len(y))
     k = min(6, X.shape[1])
-    ranker = GreedyGaussianRanker(k, shrinkage).fit(X, y, w)
-    model = JointMaxEntClassifier("full", shrinkage).fit(X, y, w)
-    assert_allclose(ranker.shrinkage_, model.shrinkage_, rtol=1e-9)
+    ranker = GreedyGaussianRanker(k, correlation_shrinkage=shrinkage).fit(X, y, w)
+    model = JointMaxEntClassifier("full", correlation_shrinkage=shrinkage).fit(X, y, w)
+    assert_allclose(
+        ranker.correlation_shrinkage_, model.correlation_shrinkage_, rtol=1e-9
+    )
     chosen, reached = [], 0.0
     for s, gain in zip(ranker.order_.tolist(), ranker.gains_, strict=True):
         rest = [t for t in range(X.shape[1]) if t not in chosen]
@@ -45,7 +47,7 @@ def test_each_choice_is_the_best_of_all_candidates(load, shrinkage):
 def test_features_that_depend_on_the_chosen_are_left_out():
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, X[:, 2] - 3 * X[:, 3], X[:, 0] + 1, np.full(150, 0.1)])
-    ranker = GreedyGaussianRanker(n_features=None, shrinkage=0.0).fit(X, y)
+    ranker = GreedyGaussianRanker(n_features=None, correlation_shrinkage=0.0).fit(X, y)
     chosen = ranker.order_.tolist()
     assert len(chosen) == 5 and 6 in chosen
     assert {0, 5} & set(chosen) == {0}
@@ -54,7 +56,9 @@ def test_features_that_depend_on_the_chosen_are_left_out():
     assert ranker.get_support().sum() == 5
     shrunken = GreedyGaussianRanker(n_features=None).fit(X, y)
     assert sorted(shrunken.order_) == list(range(7))
-    few = GreedyGaussianRanker(n_features=None, shrinkage=0.0).fit(X[::15], y[::15])
+    few = GreedyGaussianRanker(n_features=None, correlation_shrinkage=0.0).fit(
+        X[::15], y[::15]
+    )
     assert len(few.order_) < 4  # classes of three and four rows
 
 
@@ -62,8 +66,8 @@ def test_features_that_depend_on_the_chosen_are_left_out():
 def test_information_by_hand(divergence):
     X, y = load_breast_cancer(return_X_y=True)
     ranker = GreedyInformationRanker(n_features=6, divergence=divergence).fit(X, y)
-    relevance = DivergenceRanker(divergence).fit(X, y).feature_divergences_
-    assert_array_equal(ranker.feature_divergences_, relevance)
+    relevance = DivergenceRanker(divergence).fit(X, y).scores_
+    assert_array_equal(ranker.scores_, relevance)
     r = np.corrcoef(X.T)
     np.fill_diagonal(r, 0)
     information = -0.5 * np.log(1 - r**2)

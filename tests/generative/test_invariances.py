@@ -53,7 +53,7 @@ WORDS = word_counts(90, 60, 8, n_informative=20, n_classes=3)
 FAMILIES = "multinomial", "bernoulli", "poisson"
 CASES = [
     *((MeMdClassifier(), data, (arranged, measured, stored)) for data in MEASURED),
-    (MeMdClassifier(validation=5), MEASURED[2], (arranged, measured)),
+    (MeMdClassifier(cv=5), MEASURED[2], (arranged, measured)),
     *((MeMdClassifier(family=f), WORDS, (arranged, stored)) for f in FAMILIES),
     (make_memd("table"), table(load_wine, 60), (arranged, measured)),
     # its preparations compare the columns of a row, which must keep their units

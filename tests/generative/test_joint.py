@@ -14,7 +14,9 @@ EVERY = pytest.mark.parametrize("covariance", COVARIANCES)
 @pytest.mark.parametrize("shrinkage", [0.0, 0.3, "auto"])
 def test_attributes_are_the_class_densities(covariance, shrinkage):
     X, y = blobs()
-    model = JointMaxEntClassifier(covariance, shrinkage).fit(X, y)
+    model = JointMaxEntClassifier(
+        covariance, correlation_shrinkage=shrinkage, variance_shrinkage=shrinkage
+    ).fit(X, y)
     mean, S, mu = model.means_, model.covariances_, model.mean_params_
     assert_allclose(mean, [X[y == k].mean(axis=0) for k in range(3)])
     if covariance == "diagonal":
@@ -29,7 +31,8 @@ def test_attributes_are_the_class_densities(covariance, shrinkage):
         assert_allclose(family.covariance(mu), S, rtol=0, atol=1e-12)
         lam = model.natural_params_
         assert_allclose(family.natural(mu), lam, rtol=1e-9, atol=1e-10)
-    s = model.shrinkage_
+    kind = "variance" if covariance == "diagonal" else "correlation"
+    s = getattr(model, f"{kind}_shrinkage_")
     assert s.shape == ((3,) if covariance == "full" else ())
     assert ((s > 0) & (s <= 1) if shrinkage == "auto" else s == shrinkage).all()
 
@@ -38,12 +41,12 @@ def test_a_singular_class_is_named():
     X, y = blobs()
     X[y == 2, 0] = 2 * X[y == 2, 1] - 5
     names = np.array(["ape", "bee", "cat"])[y]
-    message = "class 'cat': smallest eigenvalue of the correlation matrix = .*; use shr"
+    message = "class 'cat': smallest eigenvalue of the correlation matrix = .*; use cor"
     with pytest.raises(ValueError, match=message):
-        JointMaxEntClassifier(shrinkage=0.0).fit(X, names)
+        JointMaxEntClassifier(correlation_shrinkage=0.0).fit(X, names)
     X[:, 0] = X[:, 1]
     with pytest.raises(ValueError, match="class 'all classes together': smallest"):
-        JointMaxEntClassifier("pooled", shrinkage=0.0).fit(X, names)
+        JointMaxEntClassifier("pooled", correlation_shrinkage=0.0).fit(X, names)
 
 
 @pytest.mark.parametrize("pair", [("full", "diagonal"), ("diagonal", "full")])

@@ -26,11 +26,13 @@ def moments_of(X, codes, n_classes=3, order=2):
 
 def test_automatic_shrinkage_is_its_formula():
     X, codes = sample(d=40)
-    marginals = ClassMarginals(moments_of(X, codes), Normal(), shrinkage="auto")
+    marginals = ClassMarginals(
+        moments_of(X, codes), Normal(), variance_shrinkage="auto"
+    )
     v = np.array([X[codes == k].var(axis=0) for k in range(3)])
     ratio = v / v.mean(axis=0)
     expected = (2 * (2 / 3) * ratio**2 / 42).sum() / ((ratio - 1) ** 2).sum()
-    assert marginals.shrinkage == pytest.approx(expected, rel=1e-10)
+    assert marginals.variance_shrinkage == pytest.approx(expected, rel=1e-10)
     assert 0.01 < expected < 0.5
     moved = (1 - expected) * v + expected * v.mean(axis=0)
     assert_allclose(Normal.variance(marginals.mean_params), moved, rtol=1e-10)
@@ -39,21 +41,27 @@ def test_automatic_shrinkage_is_its_formula():
 def test_automatic_shrinkage_of_constants_is_all_and_of_counts_none():
     codes = np.arange(60) % 2
     constant = moments_of(np.ones((60, 2)), codes, 2)
-    assert ClassMarginals(constant, Normal(), "auto").shrinkage == 1.0
+    assert (
+        ClassMarginals(constant, Normal(), variance_shrinkage="auto").variance_shrinkage
+        == 1.0
+    )
     counts = class_moments(np.eye(60), codes, 2, order=1)
-    assert ClassMarginals(counts, Poisson(), "auto").shrinkage == 0.0
+    assert (
+        ClassMarginals(counts, Poisson(), variance_shrinkage="auto").variance_shrinkage
+        == 0.0
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (
-            {"shrinkage": 1.5},
-            r"shrinkage=1\.5 must be a float in the range \[0.0, 1.0\]",
+            {"variance_shrinkage": 1.5},
+            r"variance_shrinkage=1\.5 must be a float in the range \[0.0, 1.0\]",
         ),
         (
-            {"smoothing": -1.0},
-            r"smoothing=-1\.0 must be a float in the range \[0.0, inf\)",
+            {"alpha": -1.0},
+            r"alpha=-1\.0 must be a float in the range \[0.0, inf\)",
         ),
     ],
 )

@@ -39,7 +39,7 @@ def test_a_curve_is_a_fit_for_every_size(monkeypatch, family, kind, reach, block
         every.append(one.score(kind(X[::2]), y_new, sample_weight=weight))
     assert len(set(every)) > 3
     for grid in ("every", [3, 4, 9, 12], [5, 9]):
-        S, accuracy = model.accuracy_curve(new, y_new, weight, grid)
+        S, accuracy = model.accuracy_curve(new, y_new, weight, n_features_grid=grid)
         assert_allclose(accuracy, np.take(every, S - 1), rtol=1e-12)
 
 
@@ -69,7 +69,7 @@ def test_size_is_chosen_on_unseen_rows(validation, divergence, family, kind, wei
     X, y, _, _ = wine()
     X = kind(X - np.median(X, axis=0)) if family == "normal" else kind(X > X.mean(0))
     weight = np.random.default_rng([7, 5]).uniform(0.1, 1, len(y)) ** weighted
-    model = MeMdClassifier(divergence, family, validation=validation, random_state=5)
+    model = MeMdClassifier(divergence, family=family, cv=validation, random_state=5)
     model.fit(X, y, weight)
     fold, n_held_out = held_out_folds(y, validation, 5)
     parts = [fold == f for f in range(n_held_out)]
@@ -150,7 +150,9 @@ def test_parameters_changed_after_the_fit_change_no_prediction():
     X, y = words(n=100)
     model = MeMdClassifier(family="poisson", n_features=9).fit(X, y)
     before, curve = model.predict_log_proba(X), model.accuracy_curve(X, y)[1]
-    model.set_params(family="bernoulli", n_features=2, shrinkage=1.0, smoothing=9.0)
+    model.set_params(
+        family="bernoulli", n_features=2, variance_shrinkage=1.0, alpha=9.0
+    )
     assert_array_equal(model.predict_log_proba(X), before)
     assert_array_equal(model.accuracy_curve(X, y)[1], curve)
     with pytest.raises(ValueError, match=r"Bernoulli\(\) differs from that of the b"):
@@ -162,7 +164,7 @@ def test_sizes_are_tried_on_a_grid():
     y = np.arange(60) % 3
     X = rng.normal(size=(60, 300)) + 0.4 * np.outer(y, rng.normal(size=300))
     every, some, few = (
-        MeMdClassifier(validation=3, random_state=0, n_features_grid=grid).fit(X, y)
+        MeMdClassifier(cv=3, random_state=0, n_features_grid=grid).fit(X, y)
         for grid in ("every", None, [99, 7])
     )
     assert every.validation_n_features_.tolist() == list(range(1, 301))
@@ -195,7 +197,7 @@ def test_priors_replace_the_shares():
 def test_it_selects_for_others_and_is_selected_from():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = MeMdClassifier(n_features=5).fit(X, y)
-    assert_array_equal(model.feature_importances_, model.feature_divergences_)
+    assert_array_equal(model.feature_importances_, model.scores_)
     best = X.columns[np.sort(model.order_[:5])].tolist()
     assert model.get_feature_names_out().tolist() == best
     assert_array_equal(model.transform(X), X[best])
@@ -210,8 +212,8 @@ def test_moments_that_rounding_spoils_are_named_by_class_and_feature():
     rng = np.random.default_rng([7, 14])
     X, y = rng.uniform(0, 1000, size=(60, 9)), np.tile(["ape", "bee"], 30)
     X[y == "bee", 3] = 999 + rng.uniform(size=30)
-    family = Polynomial(4, (0.0, 1000.0))
-    model = MeMdClassifier(family=family, smoothing=1e-12, n_features=None)
+    family = Polynomial(4, support=(0.0, 1000.0))
+    model = MeMdClassifier(family=family, alpha=1e-12, n_features=None)
     message = "^class 'bee', feature 3: rounding.*support by -999.*, towards zero"
     with pytest.raises(densities.RoundedMomentsError, match=message):
         model.fit(X, y)
@@ -248,7 +250,7 @@ def test_a_warning_of_single_rows_points_at_the_call():
         MeMdClassifier(n_features=2).fit(X[49:101], y[49:101])
     # several rows, classes that share their variances, or a family without any
     MeMdClassifier(n_features=2).fit(X[48:102], y[48:102])
-    MeMdClassifier(n_features=2, shrinkage=1.0).fit(X[:101], y[:101])
+    MeMdClassifier(n_features=2, variance_shrinkage=1.0).fit(X[:101], y[:101])
     MeMdClassifier(n_features=2, family="exponential").fit(X[:101], y[:101])
 
 
@@ -260,7 +262,9 @@ def test_a_curve_weighs_rows_of_classes_in_any_order(family):
     asked = np.where(np.arange(150) % 7 == 0, "q", names[y])
     weight = np.random.default_rng([7, 15]).uniform(0.1, 3, 150)
     rows = np.r_[120:150, 0:70]
-    S, accuracy = model.accuracy_curve(X[rows], asked[rows], weight[rows], [2])
+    S, accuracy = model.accuracy_curve(
+        X[rows], asked[rows], weight[rows], n_features_grid=[2]
+    )
     right = model.predict(X[rows]) == asked[rows]
     assert S.tolist() == [2]
     assert accuracy[0] == pytest.approx(np.average(right, weights=weight[rows]))
@@ -285,7 +289,7 @@ def test_the_first_density_that_is_not_found_is_named(monkeypatch, kind, k, s):
     X = np.random.default_rng([18, 9]).poisson(2.0 + y[:, None], size=(60, 4)) * 1.0
     X[y == 0, 0] = 100
     X[y == k, s] = X[y == 2, 3] = 1000
-    model = MeMdClassifier(family="poisson", smoothing=0.0, n_features=None)
+    model = MeMdClassifier(family="poisson", alpha=0.0, n_features=None)
     named = f"^class '{'abc'[k]}', feature {s}: there is no density of Poisson"
     with pytest.raises(kind, match=named + r".* moments \[1000\.0\]") as caught:
         model.fit(X, np.array(list("abc"))[y])

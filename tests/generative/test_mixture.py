@@ -94,7 +94,7 @@ def test_the_mixture_is_what_a_loop_finds(lead, weighted):
     w = np.random.default_rng(1).uniform(0.3, 4, n) if weighted else np.ones(n)
     candidates = [CORRELATED, *after(SCORES, PLAIN, FULL), RIDGE]
     candidates.append(("both", [RIDGE[1], FULL[1]]))
-    clf = MixtureClassifier(candidates, random_state=4, lead=lead)
+    clf = MixtureClassifier(candidates, random_state=4, expected_log_odds=lead)
     clf.fit(X, y, w if weighted else None)
     table, prior = clf.cv_results_, np.bincount(codes, w) / w.sum()
     rng = np.random.RandomState(4)
@@ -112,7 +112,9 @@ def test_the_mixture_is_what_a_loop_finds(lead, weighted):
     for j, (name, models) in enumerate(candidates):
         models = models if isinstance(models, list) else [models]
         scores = list(map(held_out, models))
-        found = generative.fit_calibration(scores, own[1], share, lead=lead)
+        found = generative.fit_calibration(
+            scores, own[1], share, expected_log_odds=lead
+        )
         multipliers = clf.calibrations_[name].multipliers
         assert_allclose(multipliers, found.multipliers, rtol=1e-6)
         log_p = found.log_posterior(scores)
@@ -143,7 +145,7 @@ def test_the_mixture_is_what_a_loop_finds(lead, weighted):
 def test_where_nothing_is_known_it_is_the_class_shares():
     rng = np.random.default_rng(3)
     y = (np.arange(80) % 8 == 0).astype(int)
-    clf = MixtureClassifier([FULL], lead=9.0, random_state=0)
+    clf = MixtureClassifier([FULL], expected_log_odds=9.0, random_state=0)
     clf.fit(rng.normal(size=(80, 20)), y)
     p = clf.predict_proba(rng.normal(size=(100, 20)))
     assert_allclose(p, [[0.875, 0.125]] * 100)
@@ -157,7 +159,9 @@ def test_class_shares_get_their_odds():
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 3)) + 0.3 * y[:, None]
     fitted = {
-        margin: MixtureClassifier([FULL], lead=1.0, margin=margin, random_state=0)
+        margin: MixtureClassifier(
+            [FULL], expected_log_odds=1.0, baseline_log_odds=margin, random_state=0
+        )
         for margin in (-1e4, 0.0, 1.0, 2.5, 1e4)
     }
     p = {margin: clf.fit(X, y).predict_proba(X) for margin, clf in fitted.items()}

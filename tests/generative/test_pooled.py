@@ -54,7 +54,9 @@ def test_a_feature_without_variance_keeps_to_itself(n):
     assert moments.variance[[4, 7]].tolist() == [0, 0]
     assert moments.between[4] > 0 == moments.between[7]
     root, other = moments.inverse_root(), one.inverse_root()
-    assert root.shrinkage == pytest.approx(other.shrinkage, rel=1e-10)
+    assert root.correlation_shrinkage == pytest.approx(
+        other.correlation_shrinkage, rel=1e-10
+    )
     W = root(np.eye(12))
     assert_allclose(W[[4, 7]], np.eye(12)[[4, 7]], rtol=0, atol=1e-13)
     W = np.delete(np.delete(W, [4, 7], axis=0), [4, 7], axis=1)
@@ -69,7 +71,7 @@ def test_correlations_that_are_singular_are_an_error(n):
     X, codes, weight = sample(2, n, 5)
     X[:, 3] = X[:, 1] - X[:, 2]
     moments = moments_of(X, codes, weight)
-    message = 'smallest eigenvalue of the correlations is .*; use shrinkage > 0 or "au'
+    message = "smallest eigenvalue of the correlations is .*; use correlation_shrinka"
     with pytest.raises(ValueError, match=message):
         moments.inverse_root(0.0)
     assert np.isfinite(moments.inverse_root(1e-3)(np.eye(5))).all()
@@ -80,7 +82,9 @@ def test_correlations_that_are_rounding_are_none():
     X, codes = np.concatenate([X, X + 0.3]), np.repeat([0, 1], 4)
     for kind in (X, X + 1.0):
         moments = PooledMoments.of(kind, codes, 2, np.ones(8))
-        assert moments.inverse_root().shrinkage == correlation_intensity(0.0, 3, 6.0)
+        assert moments.inverse_root().correlation_shrinkage == correlation_intensity(
+            0.0, 3, 6.0
+        )
 
 
 @pytest.mark.parametrize("asked", [0.25, 1.0, "auto"])

@@ -34,9 +34,9 @@ def test_presence_divergences_against_their_definitions(n_classes, smoothing):
     )
     one_vs_rest = sum(pi[k] * presence_j(p[k], rest[k]) for k in range(n_classes))
     for divergence, expected in (("js_gm", pairs), ("jeffreys", one_vs_rest)):
-        ranker = DivergenceRanker(divergence, "bernoulli", smoothing=smoothing)
+        ranker = DivergenceRanker(divergence, family="bernoulli", alpha=smoothing)
         for data in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
-            found = ranker.fit(data, y).feature_divergences_
+            found = ranker.fit(data, y).scores_
             assert_allclose(found, expected, rtol=1e-9)
             assert_array_equal(ranker.order_, np.argsort(-expected))
 
@@ -52,21 +52,21 @@ def test_a_class_that_is_constant_does_not_rule_the_ranking(divergence, kind):
     for weight in (None, np.full(3000, 0.1)):
         ranker = DivergenceRanker(divergence).fit(kind(X), y, sample_weight=weight)
         assert ranker.order_[0] == 1
-        assert ranker.feature_divergences_[0] < 10
+        assert ranker.scores_[0] < 10
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
 def test_equal_variances_rank_like_the_f_statistic(load):
     X, y = load(return_X_y=True)
-    ranker = DivergenceRanker(shrinkage=1.0).fit(X, y)
+    ranker = DivergenceRanker(variance_shrinkage=1.0).fit(X, y)
     assert_array_equal(ranker.order_, np.argsort(-f_classif(X, y)[0]))
 
 
 def test_ties_keep_the_order_of_the_columns():
     X = np.array([[0.0, 0, 1], [1, 1, 1], [2, 2, 1], [4, 4, 1]])
-    ranker = DivergenceRanker(shrinkage=0.25).fit(X, [0, 0, 1, 1])
+    ranker = DivergenceRanker(variance_shrinkage=0.25).fit(X, [0, 0, 1, 1])
     assert ranker.order_.tolist() == [0, 1, 2]
-    assert ranker.feature_divergences_[2] == 0
+    assert ranker.scores_[2] == 0
     assert rank(np.array([0, np.inf, 0, np.inf])).tolist() == [1, 3, 0, 2]
     # one value off the floor: whatever its size, the divergence is the same
     X, rows = np.full((30, 1000), 0.1), np.arange(1000)

@@ -202,7 +202,9 @@ def test_tables_take_frames_as_they_are():
     expected = by_hand(X)
     assert set(names) == set(expected.columns)
     assert_array_equal(made, expected[names])
-    plain = MixtureClassifier(model[-1].estimators, lead=None, random_state=0)
+    plain = MixtureClassifier(
+        model[-1].estimators, expected_log_odds=None, random_state=0
+    )
     plain.fit(made, y)
     assert_array_equal(model.predict_proba(X), plain.predict_proba(made))
     new, labels = mixed(200, seed=7)
@@ -297,12 +299,14 @@ def test_wide_tables_leave_out_what_they_cannot_pay(monkeypatch, capsys):
     monkeypatch.setattr(mixture, "_MAX_HELD_OUT_OF_LARGE", 60)
     wide = make_memd("table", random_state=0, verbose=1).fit(X, y)["memd"]
     names = [name for name, _ in wide.estimators]
-    assert wide.left_out_ == [name for name in names if name not in wide.wide]
+    assert wide.skipped_ == [name for name in names if name not in wide.fast_candidates]
     assert "regularised, 0.6, 0.5: skipped, too slow" in capsys.readouterr().out
-    assert wide.cv_results_["name"].tolist() == [*wide.wide, "class shares"]
+    assert wide.cv_results_["name"].tolist() == [*wide.fast_candidates, "class shares"]
     assert wide.calibrations_["linear"].uniform_share == 0.5 / 61
-    every = make_memd("table", random_state=0, wide=None, cv=2).fit(X, y)["memd"]
-    assert every.left_out_ == []
+    every = make_memd("table", random_state=0, fast_candidates=None, cv=2).fit(X, y)[
+        "memd"
+    ]
+    assert every.skipped_ == []
     assert len(every.cv_results_["name"]) == len(names) + 1
 
 

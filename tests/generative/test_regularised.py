@@ -40,7 +40,9 @@ def test_posteriors_by_definition(n, d, g, v, prior):
     X, y = blobs(d, n, d)
     new = np.concatenate([X, 1.7 * X])
     weight = np.random.default_rng(d).uniform(0.5, 2.0, size=n) * (1 + 4 * (y == 1))
-    model = RegularisedMeMdClassifier(g, 0.4, v, priors=prior)
+    model = RegularisedMeMdClassifier(
+        g, correlation_shrinkage=0.4, variance_shrinkage=v, priors=prior
+    )
     model.fit(X, y, sample_weight=weight)
     expected = by_definition(X, y, new, g, 0.4, v, weight, prior)
     assert_allclose(model.predict_log_proba(new), expected, rtol=1e-8, atol=1e-7)

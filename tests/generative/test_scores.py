@@ -6,13 +6,13 @@ from scipy.special import log_softmax
 
 from memdlib import MeMdClassifier
 from memdlib.estimator import finite_scores
-from memdlib.families import get
+from memdlib.families import get_family
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.scores import MarginalScores
 
 
 def fitted(X, y, family="normal", n_classes=None, features=None):
-    family, n_classes = get(family), n_classes or int(y.max()) + 1
+    family, n_classes = get_family(family), n_classes or int(y.max()) + 1
     moments = family_moments(family, family.observe(X), y, n_classes, None)
     features = np.arange(X.shape[1]) if features is None else features
     return MarginalScores.of(ClassMarginals(moments, family), features)

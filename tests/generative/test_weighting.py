@@ -26,10 +26,10 @@ def test_without_divergence_it_is_tf_idf():
 @pytest.mark.parametrize("divergence", ["js_gm", "jeffreys"])
 def test_weights_are_powers_of_the_ranker_s_divergences(divergence, smoothing):
     X, y = text(3)
-    how = {"divergence": divergence, "smoothing": smoothing}
+    how = {"divergence": divergence, "alpha": smoothing}
     ours = DivergenceWeighter(0.25, **how).fit(X, y)
     ranker = DivergenceRanker(family="bernoulli", **how).fit(X, y)
-    value = ranker.feature_divergences_
+    value = ranker.scores_
     idf = DivergenceWeighter(0).fit(X).weights_
     assert_allclose(ours.weights_, idf * (value / value.max()) ** 0.25)
 

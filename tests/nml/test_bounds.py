@@ -81,7 +81,9 @@ def test_every_path_is_the_literal_sum(case):
     model = model_or_none(case)
     assume(model is not None)
     for method in ("auto", "exact"):
-        found = conditional_complexity_estimate(counts, m, values, intercept, method)
+        found = conditional_complexity_estimate(
+            counts, m, level_values=values, intercept=intercept, method=method
+        )
         assert found.method in ("saturated", "table", "enumeration")
         assert abs(found.complexity - truth) < 1e-6
     if not model.saturated:
@@ -114,7 +116,12 @@ def test_every_result_keeps_the_proved_bounds(case, method):
     refusal = ""
     try:
         found = conditional_complexity_estimate(
-            counts, m, values, intercept, method, n_draws=2**9
+            counts,
+            m,
+            level_values=values,
+            intercept=intercept,
+            method=method,
+            n_draws=2**9,
         )
     except ValueError as error:
         refusal = str(error)

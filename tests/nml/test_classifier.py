@@ -39,7 +39,7 @@ def posterior_logits(x, y, m, intercept, smoothing):
 @pytest.mark.parametrize("m", [1, 2, 3, 5])
 def test_posteriors_multiplied_one_by_one(m, intercept):
     X, y = simulated()
-    model = NMLClassifier(3, n_moments=(m,), intercept=intercept, smoothing=0.5)
+    model = NMLClassifier(3, n_moments=(m,), intercept=intercept, alpha=0.5)
     model.fit(X, y)
     levels = model.selector_.quantiser_.transform(X)
     prior = y.mean()
@@ -74,12 +74,12 @@ def test_a_feature_that_separates_has_finite_odds_unless_smoothing_is_off():
     y = [0, 0, 0, 1, 1, 1]
     previous = 0.0
     for smoothing in (1.0, 0.1, 0.01):
-        odds = NMLClassifier(smoothing=smoothing).fit(X, y).decision_function(X)
+        odds = NMLClassifier(alpha=smoothing).fit(X, y).decision_function(X)
         assert np.isfinite(odds).all()
         assert odds[-1] > previous
         previous = odds[-1]
-    with pytest.raises(ValueError, match="smoothing=0 gives a feature"):
-        NMLClassifier(smoothing=0).fit(X, y)
+    with pytest.raises(ValueError, match="alpha=0 gives a feature"):
+        NMLClassifier(alpha=0).fit(X, y)
 
 
 def test_an_unknown_level_leaves_the_prior():

@@ -30,7 +30,7 @@ def test_what_is_kept_is_never_the_complexity_of_another_model(values):
     counts = [(2, 3, 1, 4), (4, 1, 3, 2), (3, 2, 1, 4), (2, 3, 4, 1)]
     for row, m, intercept in product(counts, (1, 2, 3), (False, True)):
         model = level_model(np.array(row), np.array(values), m, intercept)
-        found = conditional_complexity(row, m, values, intercept)
+        found = conditional_complexity(row, m, level_values=values, intercept=intercept)
         assert found == pytest.approx(enumerated(model), abs=1e-11)
 
 
@@ -54,9 +54,11 @@ def test_extended_precision_beyond_the_range_of_doubles(monkeypatch):
 
 
 def test_values_that_no_scale_makes_integers_are_enumerated():
-    found = conditional_complexity_estimate([3, 4, 5], 1, [1.0, math.e, math.pi])
+    found = conditional_complexity_estimate(
+        [3, 4, 5], 1, level_values=[1.0, math.e, math.pi]
+    )
     assert found.method == "enumeration"
-    close = conditional_complexity_estimate([3, 4, 5], 1, [0.1, 0.2, 0.3])
+    close = conditional_complexity_estimate([3, 4, 5], 1, level_values=[0.1, 0.2, 0.3])
     assert close.method in ("table", "enumeration")
     even = conditional_complexity_estimate([3, 4, 5], 1)
     both = close.uncertainty + even.uncertainty

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -41,12 +43,15 @@ def test_many_features_are_single_ones(values, intercept):
     levels[:, 5] = 4 * y
     moments = (1, 2, 3, 7)
     found = nml.feature_codelengths(
-        *nml.count_levels(levels, y), moments, values, intercept
+        *nml.count_levels(levels, y),
+        n_moments=moments,
+        level_values=values,
+        intercept=intercept,
     )
     x = np.arange(1.0, 6.0) if values is None else np.array(values)
     for j in range(20):
         for i, m in enumerate(moments):
-            one = nml.conditional_codelength(x[levels[:, j]], y, m, intercept)
+            one = nml.conditional_codelength(x[levels[:, j]], y, m, intercept=intercept)
             assert found.error[j, i] == pytest.approx(one.error, abs=1e-12)
             assert found.complexity[j, i] == pytest.approx(one.complexity, abs=1e-12)
             assert found.uncertainty[j, i] == one.uncertainty < 1e-12
@@ -59,14 +64,16 @@ def test_many_features_are_single_ones(values, intercept):
 
 
 def test_draws_follow_their_seed_and_number():
-    given = [9, 8, 7, 9], 2, None, False, "monte-carlo"
-    found = nml.conditional_complexity_estimate(*given, 2**10)
-    assert found == nml.conditional_complexity_estimate(*given, 2**10, 0)
-    other = nml.conditional_complexity_estimate(*given, 2**10, 1)
+    estimate = partial(
+        nml.conditional_complexity_estimate, [9, 8, 7, 9], 2, method="monte-carlo"
+    )
+    found = estimate(n_draws=2**10)
+    assert found == estimate(n_draws=2**10, random_state=0)
+    other = estimate(n_draws=2**10, random_state=1)
     assert other.complexity != found.complexity
-    more = nml.conditional_complexity_estimate(*given, n_draws=2**14)
+    more = estimate(n_draws=2**14)
     assert more.uncertainty == pytest.approx(found.uncertainty / 4, rel=0.3)
     with pytest.raises(ValueError, match="n_draws=0 must be an integer, 1 or more"):
-        nml.conditional_complexity_estimate(*given, 0)
+        estimate(n_draws=0)
     with pytest.raises(ValueError, match="n_draws=1024.0 must be an integer"):
-        nml.conditional_complexity_estimate(*given, 1024.0)
+        estimate(n_draws=1024.0)

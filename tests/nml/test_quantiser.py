@@ -14,7 +14,7 @@ def test_the_thresholds_of_scikit_learn(strategy):
     peer = KBinsDiscretizer(
         5, encode="ordinal", strategy=strategy, quantile_method="linear"
     ).fit(X)
-    model = LevelQuantiser(5, strategy).fit(X)
+    model = LevelQuantiser(5, strategy=strategy).fit(X)
     edges = np.array([e[1:-1] for e in peer.bin_edges_])
     np.testing.assert_allclose(model.thresholds_, edges, rtol=1e-12, atol=1e-14)
     np.testing.assert_array_equal(model.transform(X), peer.transform(X))
@@ -33,7 +33,7 @@ def test_no_partition_is_better_than_kmeans(n_bins):
     for n in (1, 2, 5, 8):
         X = rng.integers(-3, 4, (n, 20)) * 0.1 + 50.0
         X[:, ::2] += rng.normal(size=(n, 10))
-        levels = LevelQuantiser(n_bins, "kmeans").fit_transform(X)
+        levels = LevelQuantiser(n_bins, strategy="kmeans").fit_transform(X)
         for x, found in zip(X.T, levels.T, strict=True):
             ordered = np.sort(x)
             least = np.inf
@@ -74,7 +74,7 @@ def test_levels_of_equal_width_are_those_of_fractions(n_bins, zero, unit):
 def test_many_values_are_cut_as_by_the_plain_dynamic_program(n_bins):
     """More values than are searched at once."""
     x = np.sort(np.random.default_rng([71, 3]).exponential(size=400))
-    levels = LevelQuantiser(n_bins, "kmeans").fit_transform(x[:, None])[:, 0]
+    levels = LevelQuantiser(n_bins, strategy="kmeans").fit_transform(x[:, None])[:, 0]
     # squared distances of the values i to j - 1 from their mean
     total = np.concatenate([[0.0], np.cumsum(x)])
     squares = np.concatenate([[0.0], np.cumsum(x**2)])

@@ -18,11 +18,16 @@ def simulated(n=12, d=6, seed=1):
 @pytest.mark.parametrize("intercept", [False, True])
 def test_one_feature_and_one_moment_at_a_time(strategy, intercept):
     X, y = simulated()
-    model = NMLFeatureSelector(4, n_bins=4, strategy=strategy, intercept=intercept)
+    model = NMLFeatureSelector(
+        n_moments=4, n_bins=4, strategy=strategy, intercept=intercept
+    )
     model.fit(X, y)
     levels = model.quantiser_.transform(X)
     for j, x in enumerate(levels.T):
-        codes = [conditional_codelength(x + 1, y, m, intercept) for m in range(1, 5)]
+        codes = [
+            conditional_codelength(x + 1, y, m, intercept=intercept)
+            for m in range(1, 5)
+        ]
         total = np.array([code.total for code in codes])
         error = [code.error for code in codes]
         least = total.min()
@@ -39,13 +44,16 @@ def test_one_feature_and_one_moment_at_a_time(strategy, intercept):
 
 def test_what_is_kept():
     X, y = simulated()
-    model = NMLFeatureSelector(2, n_features=2).fit(X, y)
+    model = NMLFeatureSelector(n_moments=2, n_features=2).fit(X, y)
     assert model.get_support().sum() == 2
     kept = np.sort(model.order_[:2])
     np.testing.assert_array_equal(model.transform(X), X[:, kept])
-    assert NMLFeatureSelector(2).fit(X, y).get_support().all()
+    assert NMLFeatureSelector(n_moments=2).fit(X, y).get_support().all()
     assert model.n_moments_.tolist() == [1, 2]
-    assert NMLFeatureSelector([3, 1, 3]).fit(X, y).n_moments_.tolist() == [1, 3]
+    assert NMLFeatureSelector(n_moments=[3, 1, 3]).fit(X, y).n_moments_.tolist() == [
+        1,
+        3,
+    ]
 
 
 def test_a_feature_and_its_mirror_image_keep_the_order_of_the_columns():
@@ -54,7 +62,7 @@ def test_a_feature_and_its_mirror_image_keep_the_order_of_the_columns():
     X = rng.normal(size=(24, 30))
     y = np.arange(24) % 2
     for both in (np.hstack([X, -X]), np.hstack([-X, X])):
-        model = NMLFeatureSelector(3, intercept=True).fit(both, y)
+        model = NMLFeatureSelector(n_moments=3, intercept=True).fit(both, y)
         first, second = np.split(model.feature_codelengths_, 2)
         assert (first > second).any()
         assert (first < second).any()
@@ -81,7 +89,9 @@ def test_leukemia(strategy, least, gene):
     assert X.shape == (38, 3051)
     contrast = abs(X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)) / X.std(axis=0)
     best = np.argsort(-contrast)[:60]
-    model = NMLFeatureSelector((1, 2, 5), strategy=strategy).fit(X[:, best], y)
+    model = NMLFeatureSelector(n_moments=(1, 2, 5), strategy=strategy).fit(
+        X[:, best], y
+    )
     assert model.feature_codelengths_.min() == pytest.approx(least, abs=1e-6)
     assert names[best[model.order_[0]]] == gene
     assert model.null_codelength_ == pytest.approx(24.9931091317, abs=1e-9)

@@ -20,10 +20,10 @@ def parameters(n, n_words, n_topics, seed=0):
     return theta, rng.dirichlet(np.ones(n_words), size=n_topics)
 
 
-def objective(X, theta, Q, beta=1.0, smoothing=0.0):
+def objective(X, theta, Q, beta=1.0, alpha=0.0):
     cells = ((theta[:, :, None] * Q[None]) ** beta).sum(axis=1)
     value = sum(X[i] * np.log(cells[i]) for i in zip(*X.nonzero(), strict=True))
-    return value / beta + (smoothing * np.log(Q).sum() if smoothing else 0.0)
+    return value / beta + (alpha * np.log(Q).sum() if alpha else 0.0)
 
 
 def responsibilities(theta, Q, beta=1.0):
@@ -32,10 +32,10 @@ def responsibilities(theta, Q, beta=1.0):
     return joint / joint.sum(axis=1, keepdims=True)
 
 
-def step(X, theta, Q, beta=1.0, smoothing=0.0):
+def step(X, theta, Q, beta=1.0, alpha=0.0):
     """One step of EM."""
     expected = X[:, None, :] * responsibilities(theta, Q, beta)
-    by_word = expected.sum(axis=0) + smoothing
+    by_word = expected.sum(axis=0) + alpha
     by_document = expected.sum(axis=2)
     return (
         by_document / by_document.sum(axis=1, keepdims=True),

@@ -14,7 +14,7 @@ from memdlib.topics.plsa import em, fold_in
 from tests.topics.reference import documents, objective, parameters, step
 
 # maximum likelihood
-PLAIN = {"random_state": 0, "smoothing": 0.0}
+PLAIN = {"random_state": 0, "alpha": 0.0}
 QUICK = PLAIN | {"tol": 1e-4}
 
 
@@ -26,7 +26,7 @@ def joint(X, theta, Q):
 
 def test_the_truth_is_found():
     X, theta, Q = documents(n=300, n_words=40, length=400, seed=1)
-    model = PLSA(n_topics=3, n_init=3, **PLAIN).fit(X)
+    model = PLSA(n_components=3, n_init=3, **PLAIN).fit(X)
     order = abs(model.components_ - Q[:, None]).sum(axis=2).argmin(axis=1)
     assert abs(model.components_[order] - Q).sum(axis=1).max() < 0.1
     assert abs(model.transform(X)[:, order] - theta).mean() < 0.03
@@ -37,15 +37,15 @@ def test_the_truth_is_found():
 
 def test_what_is_told_of_the_fit():
     X = documents(seed=2)[0]
-    model = PLSA(n_topics=3, tol=1e-11, max_iter=5000, **PLAIN).fit(X)
+    model = PLSA(n_components=3, tol=1e-11, max_iter=5000, **PLAIN).fit(X)
     theta, gap = fold_in(X, model.components_, model.topic_prior_)
     assert model.log_likelihood_ == model.history_[-1]
     reached = joint(X, theta, model.components_)
-    most = model.gaps_[0] * X.sum()
+    most = model.duality_gap_[0] * X.sum()
     assert -gap.sum() - 1e-9 <= reached - model.log_likelihood_ <= most + 1e-9
     assert np.diff(model.history_).min() > -1e-9
     assert len(model.history_) == model.n_iter_ + 1
-    assert model.gaps_.shape == (2,) and model.gaps_.max() <= 1e-5
+    assert model.duality_gap_.shape == (2,) and model.duality_gap_.max() <= 1e-5
     np.testing.assert_allclose(model.components_.sum(axis=1), 1, rtol=1e-13)
     np.testing.assert_allclose(model.topic_prior_.sum(), 1, rtol=1e-13)
     counts = X.sum() * model.topic_prior_
@@ -55,7 +55,7 @@ def test_what_is_told_of_the_fit():
 def test_one_topic_is_the_share_of_each_word():
     X = documents(seed=3)[0]
     peer = MultinomialNB(alpha=0.7).fit(X, np.zeros(40))
-    smooth = PLSA(n_topics=1, smoothing=0.7, random_state=0).fit(X)
+    smooth = PLSA(n_components=1, alpha=0.7, random_state=0).fit(X)
     np.testing.assert_allclose(smooth.components_, np.exp(peer.feature_log_prob_))
     assert smooth.topic_counts_[0] == pytest.approx(X.sum() + 0.7 * 25)
 
@@ -65,7 +65,7 @@ def test_empty_rows_and_columns(smoothing):
     X = documents(seed=10)[0]
     padded = np.zeros((43, 28))
     padded[1:41, 2:27] = X
-    options = QUICK | {"n_topics": 2, "smoothing": smoothing}
+    options = QUICK | {"n_components": 2, "alpha": smoothing}
     model = PLSA(**options).fit(padded)
     np.testing.assert_array_equal(model.transform(padded[:1]), [model.topic_prior_])
     empty = model.components_[:, [0, 1, 27]]
@@ -110,12 +110,16 @@ def test_too_few_steps_are_told():
     [
         ([[1, 2], [3, -1]], {}, r"Negative values in data passed to PLSA \(input X\)"),
         ([[0, 0], [0, 0]], {}, "X holds no counts: all its numbers are zero"),
-        (np.ones((5, 3)), {"n_topics": 4}, "n_topics=4 is more than .* n_features=3 c"),
-        ([[1, 2], [0, 0]], {}, "n_topics=2 is more than n_samples=1 rows"),
+        (
+            np.ones((5, 3)),
+            {"n_components": 4},
+            "n_components=4 is more than .* n_features=3 c",
+        ),
+        ([[1, 2], [0, 0]], {}, "n_components=2 is more than n_samples=1 rows"),
         ([[1, np.nan]], {}, "contains NaN"),
         (np.full((3, 3), 1e308), {}, r"feature 0 of X is 1e\+308"),
         (np.full((3, 3), 5e-324), {}, "feature 0 of X is 4.94066e-324"),
-        (1e308 * sparse.eye_array(8, format="csr"), {"smoothing": 1}, "absolute value"),
+        (1e308 * sparse.eye_array(8, format="csr"), {"alpha": 1}, "absolute value"),
     ],
 )
 def test_bad_input_is_named(X, options, message):
@@ -130,8 +134,8 @@ def test_bad_input_is_named(X, options, message):
     assert pickle.dumps(vars(model) | {"_options": None}) == before
 
 
-OPTIONS = {"beta": 1.0, "smoothing": 0.0, "tol": 1e-12, "max_iter": 8}
-CASES = [{}, {"beta": 0.6}, {"smoothing": 0.3}, {"beta": 0.8, "smoothing": 0.1}]
+OPTIONS = {"beta": 1.0, "alpha": 0.0, "tol": 1e-12, "max_iter": 8}
+CASES = [{}, {"beta": 0.6}, {"alpha": 0.3}, {"beta": 0.8, "alpha": 0.1}]
 
 
 def run_em(X, theta, Q, **options):

@@ -18,13 +18,13 @@ N_TOPICS = 3
 def fitted(seed=0, **options):
     X = documents(seed=seed)[0]
     X[0] += 1  # every word is in the training rows
-    model = PLSA(N_TOPICS, random_state=0, **({"smoothing": 0} | options))
+    model = PLSA(N_TOPICS, random_state=0, **({"alpha": 0} | options))
     return model.fit(X[:30]), X[30:]
 
 
 def test_a_drop_in_an_ocean_keeps_its_digits():
     """The cost is of second order in the share of the document."""
-    model, X = fitted(seed=6, smoothing=0.1)
+    model, X = fitted(seed=6, alpha=0.1)
     cost = posterior_divergences(model, X)[:, 3 * N_TOPICS :]
     small = posterior_divergences(model, 1e-6 * X)[:, 3 * N_TOPICS :]
     mass, Q = model.topic_counts_[:, None], model.components_
@@ -52,14 +52,14 @@ def test_a_dead_topic_has_no_scores():
 def test_words_without_probability_are_named():
     X = documents()[0]
     X[:, 4] = 0
-    model = PLSA(N_TOPICS, smoothing=0, random_state=0).fit(X)
+    model = PLSA(N_TOPICS, alpha=0, random_state=0).fit(X)
     new = X.copy()
     new[7, 4] = 2
     for scores in (fisher_scores, free_energy_terms, posterior_divergences):
         for kind in (np.asarray, sparse.csr_array):
             with pytest.raises(ValueError, match="row 7 holds feature 4, which"):
                 scores(model, kind(new))
-    smooth = PLSA(N_TOPICS, random_state=0, smoothing=0.01).fit(X)
+    smooth = PLSA(N_TOPICS, random_state=0, alpha=0.01).fit(X)
     assert np.isfinite(free_energy_terms(smooth, new)).all()
     with pytest.raises(NotFittedError):
         free_energy_terms(PLSA(), X)

@@ -10,7 +10,7 @@ from scipy import integrate, optimize, stats
 from scipy.special import entr, expit, gammaln, xlogy
 
 from memdlib import nml
-from memdlib.nml.alphabet import alphabet_codelength, is_boundary
+from memdlib.nml.discrete import discrete_codelength, is_boundary
 from tests.book.nml.labels import coin, counts_below, likelihood, powers
 from tests.nml.literal import literal_complexity, suprema
 
@@ -35,7 +35,7 @@ def test_thm_gm_boundary_witness():
         assert edge != (min(most) > 1e-7)
         seen.add(bool(edge))
         if edge:
-            error = alphabet_codelength(counts, levels, m).error
+            error = discrete_codelength(counts, levels, m).error
             frequencies = -xlogy(counts, counts / 6).sum()
             np.testing.assert_allclose(error, frequencies, rtol=0, atol=1e-12)
     assert seen == {True, False}
@@ -138,7 +138,7 @@ def test_prop_gm_table_witness():
         of_means = area(lambda m, n=n: stats.gamma.pdf(m, n, scale=m / n))
         tails = stats.gamma.cdf(n, n) + stats.gamma.sf(n, n)
         for counted, exact in (("data", of_means), ("parameter", of_means + tails)):
-            found = nml.exponential_complexity(n, mean_range=(0.5, 4), counted=counted)
+            found = nml.exponential_complexity(n, mean_range=(0.5, 4), restrict=counted)
             np.testing.assert_allclose(np.log(exact), found, rtol=0, atol=1e-9)
 
 
@@ -154,13 +154,13 @@ def test_prop_gm_table_second():
     edges = np.array([0, 0.5, 4, 40]) * np.sqrt(2)
     parts = [integrate.quad(pair, *edges[i : i + 2])[0] for i in range(3)]
     for counted, exact in (("data", parts[1]), ("parameter", sum(parts))):
-        found = nml.gaussian_complexity(2, scale_range=(0.5, 4), counted=counted)
+        found = nml.gaussian_complexity(2, scale_range=(0.5, 4), restrict=counted)
         np.testing.assert_allclose(np.log(exact), found, rtol=0, atol=1e-8)
 
     y = 2 * np.random.default_rng([42, 5]).exponential(size=(200_000, 3))
     estimate, total = np.clip(y.mean(axis=1), 0.5, 4), y.sum(axis=1)
     weight = np.exp(-total / estimate + total / 2) * (2 / estimate) ** 3
-    found = nml.exponential_complexity(3, mean_range=(0.5, 4), counted="parameter")
+    found = nml.exponential_complexity(3, mean_range=(0.5, 4), restrict="parameter")
     close = 4 * weight.std() / np.sqrt(len(y))
     assert close < 0.05 * np.exp(found)
     np.testing.assert_allclose(weight.mean(), np.exp(found), rtol=0, atol=close)
@@ -237,7 +237,7 @@ def test_thm_dn_boundary_witness():
             assert outside == (room < 1e-7)
         seen.add(outside)
         saturated = -(xlogy(k, k / n) + xlogy(n - k, 1 - k / n)).sum()
-        error = nml.conditional_error(n, k, m, x, constant)
+        error = nml.conditional_error(n, k, m, level_values=x, intercept=constant)
         assert error > saturated - 1e-12
         assert abs(suprema(n, [k], X)[0] + error) < 1e-6
         if outside:
@@ -260,7 +260,11 @@ def test_thm_dn_boundary_second():
             X = X if constant else x[:, None] * X
             k = rng.integers(0, 3, size=(25, 5))
             error = nml.conditional_error(
-                np.full((25, 5), 2), k, p - constant, values, constant
+                np.full((25, 5), 2),
+                k,
+                p - constant,
+                level_values=values,
+                intercept=constant,
             )
             # a pure level that costs nothing needs infinite logits
             mixed = (k == 1).sum(axis=1)
@@ -286,13 +290,15 @@ def test_prop_dn_boundary_sum_witness():
         e = np.poly([2 - float(coin(v)) for v in n.tolist()])  # symmetric polynomials
         for m in range(1, L):
             edge = np.array([has_no_maximum(n, c, values, m) for c in k])
-            error = nml.conditional_error(np.tile(n, (len(k), 1)), k, m, values)
+            error = nml.conditional_error(
+                np.tile(n, (len(k), 1)), k, m, level_values=values
+            )
             terms = number_of * np.exp(-error)
             closed = 2 * sum(
                 comb(L - j - 1, i) * e[j] for j in range(m) for i in range(m - j)
             )
             np.testing.assert_allclose(terms[edge].sum(), closed, rtol=1e-12)
-            found = np.exp(nml.conditional_complexity(n, m, values))
+            found = np.exp(nml.conditional_complexity(n, m, level_values=values))
             np.testing.assert_allclose(closed + terms[~edge].sum(), found, rtol=1e-12)
 
 
@@ -332,7 +338,7 @@ def test_prop_dn_gap_witness():
     fits = 0
     for rng, n, k, values, p in some_mixed_counts(1):
         X = powers(values, p)
-        value = -nml.conditional_error(n, k, p, values)
+        value = -nml.conditional_error(n, k, p, level_values=values)
         np.testing.assert_allclose(suprema(n, [k], X), value, rtol=0, atol=1e-6)
         # other expected counts of the same statistic
         direction = rng.normal(size=(10, len(n) - p)) @ np.linalg.svd(X.T)[2][p:]
@@ -374,7 +380,7 @@ def test_prop_dn_gap_second():
                 options={"xatol": 1e-10},
             )
             least = min(least, inside.fun)
-        error = nml.conditional_error(n, k, 2, values)
+        error = nml.conditional_error(n, k, 2, level_values=values)
         np.testing.assert_allclose(-least, error, rtol=0, atol=1e-7)
 
 
@@ -402,10 +408,10 @@ def test_thm_dn_truncated_witness():
         x = np.sort(rng.choice(some, L, replace=False))
         a = np.exp([nml.multinomial_complexity(int(v), 2) for v in n]) - 1
         for m in range(1, L):
-            found = nml.conditional_complexity(n, m, x)
+            found = nml.conditional_complexity(n, m, level_values=x)
             assert boundary(a, m) < found
             assert found < truncated(a, m)
-        full = nml.conditional_complexity(n, L, x)
+        full = nml.conditional_complexity(n, L, level_values=x)
         np.testing.assert_allclose(full, truncated(a, L), rtol=1e-12)
     # one label at each of five levels, four parameters: both bounds are near
     one, near = np.ones(5), nml.conditional_complexity(np.ones(5, int), 4)

@@ -23,7 +23,7 @@ def test_thm_ex_duality_witness():
         target = rng.dirichlet(np.ones(size)) @ powers
         density = MaxEntDensity(m, levels=levels).from_moments(target)
         best, p = density.entropy_, density.pdf(levels)
-        assert density.gap_ < 1e-9
+        assert density.duality_gap_ < 1e-9
         assert_allclose(p @ powers, target, rtol=0, atol=1e-8)
         off = rng.normal(size=(20, m)) * 10.0 ** rng.uniform(-2, 1, size=(20, 1))
         others = density.natural_params_ + off
@@ -178,11 +178,11 @@ def test_prop_ex_powers_witness():
         (half, [1.0, 1.5, 3.0], False),
     ):
         try:
-            density = MaxEntDensity(len(mu), support).from_moments(mu)
+            density = MaxEntDensity(len(mu), support=support).from_moments(mu)
         except InfeasibleMomentsError:
             assert not expected
             continue
-        assert expected and density.residual_ < 1e-8
+        assert expected and density.moment_residual_ < 1e-8
         last = density.natural_params_[-1]
         assert last >= 0 and (last == 0) == (mu in of_fewer)
 

@@ -30,7 +30,7 @@ def test_thm_pl_em_witness():
     for case in range(15):
         table = rng.poisson(1.5, size=(12, 9)) + np.eye(1, 9)
         to = {"tol": 1e-12, "max_iter": 50_000} if case < 3 else {"tol": 1e-4}
-        fit = PLSA(3, smoothing=0, **to, random_state=case).fit(table)
+        fit = PLSA(3, alpha=0, **to, random_state=case).fit(table)
         assert np.diff(fit.history_).min() > -1e-9
         if case < 3:
             theta, Q = fit.transform(table), fit.components_
@@ -115,7 +115,7 @@ def documents(n=20, d=8):
 @cache
 def fitted():
     X, _ = documents()
-    fit = PLSA(2, smoothing=0.1, tol=1e-10, max_iter=20_000, random_state=0)
+    fit = PLSA(2, alpha=0.1, tol=1e-10, max_iter=20_000, random_state=0)
     return X, fit.fit(X)
 
 
@@ -178,7 +178,7 @@ def test_prop_ge_gradient_second():
 def test_prop_ge_top_witness():
     X, y = documents()
     top, llr = (
-        GenerativeEmbedding(kind, PLSA(2, random_state=0)).fit(X, y).transform(X)
+        GenerativeEmbedding(kind, plsa=PLSA(2, random_state=0)).fit(X, y).transform(X)
         for kind in ("TOP", "LLR")
     )
     r = top[:, 0]
@@ -190,7 +190,7 @@ def test_prop_ge_top_second():
     """Gradients and likelihoods of the two models, put together by hand."""
     X, y = documents()
     X, y = X[5:], y[5:]  # classes of unequal size
-    embedding = GenerativeEmbedding("TOP", PLSA(2, random_state=0)).fit(X, y)
+    embedding = GenerativeEmbedding("TOP", plsa=PLSA(2, random_state=0)).fit(X, y)
     parts = [fisher_scores(one, X) for one in embedding.models_]
     logs = [log_likelihoods(one, X) for one in embedding.models_]
     odds = logs[1] - logs[0] + np.log((y == 1).mean() / (y == 0).mean())

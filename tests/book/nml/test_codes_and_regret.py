@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from scipy.special import gammaln, logsumexp, xlogy
 
 from memdlib import divergences
-from memdlib.nml import alphabet, multinomial_complexity
+from memdlib.nml import discrete, multinomial_complexity
 
 
 def huffman(q):
@@ -44,7 +44,7 @@ def nml_of_sequences(levels, n_moments, n):
     size = len(levels)
     counts = [np.bincount(s, minlength=size) for s in product(range(size), repeat=n)]
     distinct, place = np.unique(counts, axis=0, return_inverse=True)
-    codes = [alphabet.alphabet_codelength(c, levels, n_moments) for c in distinct]
+    codes = [discrete.discrete_codelength(c, levels, n_moments) for c in distinct]
     return np.array([(code.error, code.total) for code in codes])[place.ravel()].T
 
 
@@ -134,7 +134,7 @@ def test_thm_cr_shtarkov_witness():
     four = [1, 2, 3, 4]
     for levels, n_moments, n in (([0, 1], 1, 10), (four, 1, 5), (four, 2, 5)):
         error, total = nml_of_sequences(levels, n_moments, n)
-        complexity = alphabet.alphabet_complexity(n, levels, n_moments)
+        complexity = discrete.discrete_complexity(n, levels, n_moments)
         np.testing.assert_allclose(total - error, complexity, rtol=1e-12)
         np.testing.assert_allclose(np.exp(-total).sum(), 1, rtol=1e-12)
         away = 10.0 ** rng.uniform(-4, 0, (200, 1)) * rng.normal(size=(200, len(total)))
@@ -178,7 +178,7 @@ def test_thm_cr_recurrence_witness():
         found = multinomial_complexity(n, L)
         np.testing.assert_allclose(found, np.log(total), rtol=0, atol=1e-12)
     for L in (2, 3, 5):
-        by_counts = alphabet.alphabet_complexity(38, range(L), L - 1)
+        by_counts = discrete.discrete_complexity(38, range(L), L - 1)
         np.testing.assert_allclose(multinomial_complexity(38, L), by_counts, rtol=1e-12)
 
 

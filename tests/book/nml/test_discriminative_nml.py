@@ -13,7 +13,7 @@ from tests.book.nml.labels import coin, counts_below, powers
 from tests.nml.literal import literal_complexity, suprema
 
 
-@pytest.mark.wrong("the model has a constant term", "(n, m)", "(n, m, None, True)")
+@pytest.mark.wrong("the model has a constant term", "(n, m)", "(n, m, intercept=True)")
 def test_prop_dn_model_witness():
     """Sums over label sequences, each with a maximum of its own."""
     n, x = np.array([2, 4, 3]), np.array([1.0, 2, 3])
@@ -74,7 +74,7 @@ def test_prop_dn_saturated_second():
         ([1, 2, 3, 1], [1, 2, 3, 4]),
     ):
         literal = literal_complexity(n, x, len(x), False)
-        found = conditional_complexity(n, len(x), x)
+        found = conditional_complexity(n, len(x), level_values=x)
         np.testing.assert_allclose(literal, found, rtol=0, atol=1e-9)
 
 
@@ -86,17 +86,22 @@ def test_prop_dn_invariance_witness():
         x = np.sort(rng.choice(np.arange(1, 12), 4, replace=False))
         k = rng.binomial(n, 0.5)
         with_zero = np.append(n, 6), m, np.append(x, 0)
-        base = conditional_complexity(n, m, x)
+        base = conditional_complexity(n, m, level_values=x)
         for same in (
-            conditional_complexity(n, m, -2.5 * x),
-            conditional_complexity(*with_zero),
+            conditional_complexity(n, m, level_values=-2.5 * x),
+            conditional_complexity(*with_zero[:2], level_values=with_zero[2]),
         ):
             np.testing.assert_allclose(same, base, rtol=1e-11)
-        shifted = [conditional_complexity(n, m, x + b, intercept=True) for b in (0, 7)]
+        shifted = [
+            conditional_complexity(n, m, level_values=x + b, intercept=True)
+            for b in (0, 7)
+        ]
         np.testing.assert_allclose(*shifted, rtol=1e-11)
-        error = conditional_error(n, k, m, x)
-        flipped = conditional_error(n, n - k, m, x)
-        longer = conditional_error(with_zero[0], np.append(k, 2), m, with_zero[2])
+        error = conditional_error(n, k, m, level_values=x)
+        flipped = conditional_error(n, n - k, m, level_values=x)
+        longer = conditional_error(
+            with_zero[0], np.append(k, 2), m, level_values=with_zero[2]
+        )
         np.testing.assert_allclose(flipped, error, rtol=0, atol=1e-10)
         np.testing.assert_allclose(longer, error + 6 * np.log(2), rtol=0, atol=1e-10)
 
@@ -124,8 +129,12 @@ def test_prop_dn_table_witness():
         values = np.arange(1.0, len(n) + 1)
         k, number_of = counts_below(n)
         for m, constant in ((1, False), (1, True), (2, False), (2, True)):
-            error = conditional_error(np.tile(n, (len(k), 1)), k, m, values, constant)
-            found = conditional_complexity(n, m, values, constant)
+            error = conditional_error(
+                np.tile(n, (len(k), 1)), k, m, level_values=values, intercept=constant
+            )
+            found = conditional_complexity(
+                n, m, level_values=values, intercept=constant
+            )
             listed = np.log(number_of @ np.exp(-error))
             np.testing.assert_allclose(found, listed, rtol=1e-12)
     for a, n, x in ((1, [1], [-1]), (2, [3, 2], [-2, 1]), (4, [1, 3, 2], [-1, 3, 4])):
@@ -150,5 +159,5 @@ def test_prop_dn_table_second():
     any_counts = dict(zip(zip(k @ x, k @ x**2, strict=True), k, strict=True))
     value = suprema(n, [any_counts[t] for t in number_of], powers(x, 2))
     total = np.array(list(number_of.values())) @ np.exp(value)
-    found = conditional_complexity(n, 2, x)
+    found = conditional_complexity(n, 2, level_values=x)
     np.testing.assert_allclose(np.log(total), found, rtol=0, atol=1e-9)

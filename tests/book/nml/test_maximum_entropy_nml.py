@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize, stats
 
 from memdlib.nml import multinomial_complexity
-from memdlib.nml.alphabet import alphabet_codelength
+from memdlib.nml.discrete import discrete_codelength
 from tests.book.distributions import dual, entropy, flattest
 
 LEVELS = np.array([0.0, 1, 2, 3, 5])
@@ -31,7 +31,7 @@ def test_thm_gm_error_witness():
         found = optimize.minimize(
             dual, np.zeros(m), (phi, phi @ counts / 8), jac=True, options=options
         )
-        error = alphabet_codelength(counts, LEVELS, m).error
+        error = discrete_codelength(counts, LEVELS, m).error
         np.testing.assert_allclose(8 * found.fun, error, rtol=0, atol=1e-4)
     for pair in np.random.default_rng([42, 2]).normal(size=(20, 2)):
         reached = stats.norm(pair.mean(), pair.std()).logpdf(pair).sum()
@@ -46,7 +46,7 @@ def test_thm_gm_error_second():
     """No family and no likelihood: entropy maximised over the probabilities."""
     for counts, m, powers in some_counts(3, 12):
         found = entropy(flattest(powers, powers @ counts / 8, np.ones(5)))
-        error = alphabet_codelength(counts, LEVELS, m).error
+        error = discrete_codelength(counts, LEVELS, m).error
         np.testing.assert_allclose(8 * found, error, rtol=0, atol=1e-5)
 
 
@@ -54,7 +54,7 @@ def test_thm_gm_error_second():
 def test_cor_gm_minimax_witness():
     """Every feature with two values on eight points, once up to complement."""
     rng = np.random.default_rng([42, 6])
-    codes = [alphabet_codelength([4 - k, k], [0, 1], 1) for k in range(5)]
+    codes = [discrete_codelength([4 - k, k], [0, 1], 1) for k in range(5)]
     error, total = np.array([(code.error, code.total) for code in codes]).T
     features = (np.arange(1, 128)[:, None] >> np.arange(8)) & 1
     block = features.sum(axis=1)
@@ -90,7 +90,7 @@ def test_cor_gm_minimax_second():
 def test_prop_gm_nested_witness():
     """All counts of three values on five levels, up to all four moments."""
     counts = [c for c in product(range(4), repeat=5) if sum(c) == 3]
-    codes = [[alphabet_codelength(c, LEVELS, m) for c in counts] for m in range(1, 5)]
+    codes = [[discrete_codelength(c, LEVELS, m) for c in counts] for m in range(1, 5)]
     codes = np.array([[(c.error, c.complexity) for c in row] for row in codes])
     assert (codes[1:, :, 0] <= codes[:-1, :, 0] + 1e-12).all()
     assert (codes[:-1, :, 1] <= codes[1:, :, 1]).all()

@@ -56,7 +56,9 @@ def test_prop_ik_cells_second():
                     T -= share**q * tsallis([v / w for v in measure], q)
                 A = tsallis(pi, q) - T
                 expected = float(A), float(A * mp.fsum(mass) ** q)
-            found = [weighted_jt_kernel(*pair, q, version) for version in "AB"]
+            found = [
+                weighted_jt_kernel(*pair, q=q, version=version) for version in "AB"
+            ]
             np.testing.assert_allclose(found, expected, rtol=1e-12)
     half = some_measures(2) / some_measures(2).sum(axis=1, keepdims=True)
     both = js_kernel(*half) + jensen_shannon(half)

@@ -6,7 +6,7 @@ from scipy import integrate, stats
 from scipy.special import rel_entr, xlogy
 
 from memdlib import PLSA
-from memdlib.families import get
+from memdlib.families import get_family
 from memdlib.topics import fold_in, maxent_scores
 
 
@@ -46,7 +46,7 @@ def test_prop_pl_seen_witness():
         words = np.array([rng.dirichlet(50 * q + 0.1) for q in Q])
         assert (n * np.log(best / model(pi, words, R))).sum() > 0
         # one topic: pLSA itself has the shares of rows and columns
-        one = PLSA(1, smoothing=0).fit(n[0])
+        one = PLSA(1, alpha=0).fit(n[0])
         np.testing.assert_allclose(one.components_[0], Q[0], rtol=1e-9)
         more = entropy([best / 2, best / 2]) - entropy(best)
         assert abs(more - np.log(2)) < 1e-12
@@ -126,7 +126,7 @@ def fits_of_amounts():
     amounts = rng.dirichlet(np.full(2, 0.7), 25) @ rng.dirichlet(np.ones(12), 2)
     amounts = rng.poisson(480 * amounts) + 1.0
     fits = [
-        [PLSA(Z, smoothing=0, random_state=1).fit(u * amounts) for Z in range(1, 5)]
+        [PLSA(Z, alpha=0, random_state=1).fit(u * amounts) for Z in range(1, 5)]
         for u in (0.01, 1.0, 100.0)
     ]
     ell = np.array([fit.log_likelihood_ for fit in fits[1]])
@@ -158,7 +158,7 @@ def test_prop_pl_bic_second():
 def test_prop_ge_literal_witness():
     """Finite differences at a fitted model."""
     X = np.random.default_rng([15, 20]).poisson(5, size=(20, 8)) + 1.0
-    fit = PLSA(2, smoothing=0.1, random_state=0).fit(X)
+    fit = PLSA(2, alpha=0.1, random_state=0).fit(X)
     theta, Q = fit.transform(X), fit.components_
     joint = theta * (X.sum(axis=1) / X.sum())[:, None]  # of topic and document
     for z, w in np.ndindex(2, 8):
@@ -197,9 +197,9 @@ def test_thm_ge_maxent_witness():
         ("poisson", [0.0, 1.0, 4.0], ([2.0], [0.7])),
         ("exponential", [0.1, 1.0, 3.0], ([2.0], [0.7])),
     ):
-        family, x = get(name), np.array(x)[:, None]
+        family, x = get_family(name), np.array(x)[:, None]
         one, two = (family.natural(np.array([m])) for m in means)
-        score = maxent_scores(x, one, name)[:, 0]
+        score = maxent_scores(x, one, family=name)[:, 0]
         for j, step in enumerate(h * np.eye(one.shape[1])):
             ahead, behind = (family.log_density(x, one + s * step) for s in (1, -1))
             slope = (ahead - behind).ravel() / (2 * h)

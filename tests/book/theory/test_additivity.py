@@ -137,7 +137,7 @@ def test_prop_ad_chain_second():
     """Gains of the greedy ranker add up to J by explicit inverses."""
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :8] / X[:, :8].std(axis=0)
-    ranker = GreedyGaussianRanker(n_features=None, shrinkage=0.0).fit(X, y)
+    ranker = GreedyGaussianRanker(n_features=None, correlation_shrinkage=0.0).fit(X, y)
     assert (ranker.gains_ >= 0).all()
     prior = np.bincount(y) / len(y)
     for size, reached in enumerate(np.cumsum(ranker.gains_), 1):

@@ -27,7 +27,7 @@ def test_prop_cl_naive_witness():
     peer = GaussianNB(var_smoothing=0.0).fit(WINE[train], GROWER[train])
     for model in (
         MeMdClassifier(n_features=None),
-        JointMaxEntClassifier("diagonal", shrinkage=0.0),
+        JointMaxEntClassifier("diagonal", variance_shrinkage=0.0),
     ):
         found = model.fit(WINE[train], GROWER[train]).predict_proba(WINE)
         assert_allclose(found, peer.predict_proba(WINE), rtol=0, atol=1e-8)
@@ -36,7 +36,7 @@ def test_prop_cl_naive_witness():
         np.random.default_rng([2, 1]).random((300, 6)) < 0.3 + 0.4 * y[:, None]
     )
     peer = BernoulliNB(alpha=0.0, force_alpha=True).fit(presence, y)
-    model = MeMdClassifier(family="bernoulli", n_features=None, smoothing=0.0)
+    model = MeMdClassifier(family="bernoulli", n_features=None, alpha=0.0)
     found = model.fit(presence, y).predict_log_proba(presence)
     assert_allclose(found, peer.predict_log_proba(presence), rtol=0, atol=1e-8)
 
@@ -63,7 +63,7 @@ def test_prop_cl_multinomial_witness():
     y = np.arange(200) % 3
     counts = rng.poisson(rng.gamma(1.0, size=(3, 30))[y]) + 1.0
     peer = MultinomialNB(alpha=0.0, force_alpha=True).fit(counts, y)
-    model = MeMdClassifier(family="multinomial", n_features=None, smoothing=0.0)
+    model = MeMdClassifier(family="multinomial", n_features=None, alpha=0.0)
     found = model.fit(counts, y).predict_log_proba(counts)
     assert_allclose(found, peer.predict_log_proba(counts), rtol=0, atol=1e-8)
 
@@ -104,13 +104,17 @@ def test_prop_cl_discriminants_witness():
             for mc in zip(means, C, strict=True)
         ]
         expected = special.softmax(np.log(prior) + np.transpose(normal), axis=1)
-        model = JointMaxEntClassifier(covariance, shrinkage=0.0).fit(X, Y)
+        model = JointMaxEntClassifier(
+            covariance, correlation_shrinkage=0.0, variance_shrinkage=0.0
+        ).fit(X, Y)
         assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-9)
     for covariance, peer in (
         ("full", QuadraticDiscriminantAnalysis(tol=0)),
         ("pooled", LinearDiscriminantAnalysis(solver="lsqr")),
     ):
-        model = JointMaxEntClassifier(covariance, shrinkage=0.0).fit(WINE, GROWER)
+        model = JointMaxEntClassifier(
+            covariance, correlation_shrinkage=0.0, variance_shrinkage=0.0
+        ).fit(WINE, GROWER)
         expected = peer.fit(WINE, GROWER).predict_proba(WINE)
         assert_allclose(model.predict_proba(WINE), expected, rtol=0, atol=1e-6)
 
@@ -144,7 +148,7 @@ def test_prop_cl_lda_witness():
         within = (Z - means[y]).T @ (Z - means[y]) / len(y)
         W = np.linalg.solve(within, means.T).T
         scores = Z @ W.T - 0.5 * (W * means).sum(axis=1) + np.log(np.bincount(y))
-        model = JointMaxEntClassifier("pooled", shrinkage=0.0).fit(Z, y)
+        model = JointMaxEntClassifier("pooled", correlation_shrinkage=0.0).fit(Z, y)
         expected = special.softmax(scores, axis=1)
         assert_allclose(model.predict_proba(Z), expected, rtol=0, atol=1e-8)
 
@@ -176,9 +180,21 @@ def test_prop_cl_counts_witness():
     generative = ("class_prior_", "mean_params_", "covariances_")
     for model, rows, expected in (
         (MeMdClassifier(family="bernoulli", n_features=None), bits, K - 1 + K * d),
-        (JointMaxEntClassifier("diagonal", shrinkage=0.0), X, K - 1 + 2 * K * d),
-        (JointMaxEntClassifier("pooled", shrinkage=0.0), X, K - 1 + K * d + half),
-        (JointMaxEntClassifier("full", shrinkage=0.0), X, K - 1 + K * d + K * half),
+        (
+            JointMaxEntClassifier("diagonal", variance_shrinkage=0.0),
+            X,
+            K - 1 + 2 * K * d,
+        ),
+        (
+            JointMaxEntClassifier("pooled", correlation_shrinkage=0.0),
+            X,
+            K - 1 + K * d + half,
+        ),
+        (
+            JointMaxEntClassifier("full", correlation_shrinkage=0.0),
+            X,
+            K - 1 + K * d + K * half,
+        ),
         (ConditionalMaxEntClassifier(C=1.0, tol=1e-8), X, (K - 1) * (d + 1)),
     ):
 
@@ -238,7 +254,9 @@ def test_prop_cl_shape_witness():
         ("diagonal", np.hstack([x, x**2])),
         ("full", np.hstack([x, products])),
     ):
-        model = JointMaxEntClassifier(covariance, shrinkage=0.0)
+        model = JointMaxEntClassifier(
+            covariance, correlation_shrinkage=0.0, variance_shrinkage=0.0
+        )
         log_p = model.fit(X[Y > 0], Y[Y > 0]).predict_log_proba(x)
         assert rest(columns, log_p) < 1e-7
         if covariance != "pooled":

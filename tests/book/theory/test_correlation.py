@@ -53,14 +53,14 @@ def test_thm_co_whitened_witness():
             rng.normal(size=(n, d)) @ rng.normal(size=(d, d))
             + rng.normal(size=(K, d))[y]
         )
-        model = CorrelatedMeMdClassifier(shrinkage=0.3).fit(X, y)
+        model = CorrelatedMeMdClassifier(correlation_shrinkage=0.3).fit(X, y)
         w, means = (
             model.class_prior_,
             np.array([X[y == k].mean(axis=0) for k in range(K)]),
         )
         C = (X - means[y]).T @ (X - means[y]) / n * (0.7 + 0.3 * np.eye(d))
         mu = normal.mean_parameters(means, np.broadcast_to(C, (K, d, d)))
-        J = model.feature_divergences_
+        J = model.scores_
         assert_allclose(J.sum(), normal.js_gm(mu, w), rtol=1e-9)
         sd = np.sqrt(np.diag(C))
         white = np.linalg.inv(linalg.sqrtm(C / np.outer(sd, sd)).real) / sd

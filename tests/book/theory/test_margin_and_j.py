@@ -40,7 +40,7 @@ def margin_of_set(features):
 def test_thm_margin_witness():
     """Margins of a fitted classifier; J from the moments."""
     model = MeMdClassifier(n_features=None).fit(X, Y)
-    J = DivergenceRanker("jeffreys", n_features=None).fit(X, Y).feature_divergences_
+    J = DivergenceRanker("jeffreys", n_features=None).fit(X, Y).scores_
     margins = WEIGHT @ (Y * model.decision_function(X))
     assert_allclose(margins, N / 2 * J.sum(), rtol=1e-11)
 
@@ -112,10 +112,10 @@ def test_shrinkage_needs_the_mismatch_of_the_moments():
     """The correction is the slope times the mismatch, and none of equal variances."""
     family, moments = Normal(), class_moments(X, CLASS, 2, order=2, about_zero=True)
     for shrinkage in (0.1, 0.5, 1.0):
-        options = {"n_features": None, "shrinkage": shrinkage}
+        options = {"n_features": None, "variance_shrinkage": shrinkage}
         margin = Y * MeMdClassifier(**options).fit(X, Y).decision_function(X)
         mu = family.regularise(
-            moments.mean, moments.weight, shrinkage=shrinkage, smoothing=0.0
+            moments.mean, moments.weight, variance_shrinkage=shrinkage, alpha=0.0
         )
         slope = family.natural(mu[0]) - family.natural(mu[1])
         mismatch = moments.mean - mu

@@ -77,10 +77,10 @@ def test_thm_me_dual_witness():
     means = legvander(2 * x - 1, 3)[:, 1:].mean(axis=0, keepdims=True)
     solved = solve_dual(legvander(nodes, 3)[:, 1:], np.log(weights), means)
     bounds = solved.history[:, 0] + np.log(0.5)
-    density = MaxEntDensity(3, (0, 1)).fit(x)
+    density = MaxEntDensity(3, support=(0, 1)).fit(x)
     assert (np.diff(bounds) <= 1e-12).all()
     assert_allclose(bounds[-1], density.entropy_, rtol=0, atol=1e-10)
-    assert max(density.residual_, density.gap_) < 1e-10
+    assert max(density.moment_residual_, density.duality_gap_) < 1e-10
     for family, lam in (
         (Normal(), np.array([-0.6, 0.8])),
         (Exponential(), np.array([0.7])),
@@ -147,11 +147,11 @@ def test_prop_me_likelihood_witness():
         (1, (0, np.inf), rng.exponential(4, size=200)),
         (2, Support(0, 4, levels=tuple(range(5))), rng.integers(0, 5, size=200)),
     ):
-        density = MaxEntDensity(m, support).fit(sample)
+        density = MaxEntDensity(m, support=support).fit(sample)
         best = density.logpdf(sample).mean()
         assert_allclose(best, -density.entropy_, rtol=1e-9)
         for moved in density.mean_params_ * (1 + 1e-3 * np.eye(m)):
-            worse = MaxEntDensity(m, support).from_moments(moved)
+            worse = MaxEntDensity(m, support=support).from_moments(moved)
             assert worse.logpdf(sample).mean() < best
 
 
@@ -238,7 +238,7 @@ def test_prop_me_table_second():
 def test_prop_me_more_witness():
     """Flavanoids of wines: entropy lost to one more moment, by quadrature."""
     rng, flavanoids = np.random.default_rng([1, 5]), load_wine().data[:, 6]
-    fits = [MaxEntDensity(m, (0, 6)).fit(flavanoids) for m in range(1, 9)]
+    fits = [MaxEntDensity(m, support=(0, 6)).fit(flavanoids) for m in range(1, 9)]
     nodes, weights = leggauss(400)
     t, w = 3 * (nodes + 1), 3 * weights
     for m, (fewer, more) in enumerate(pairwise(fits), 1):
@@ -256,8 +256,8 @@ def test_prop_me_more_witness():
         moments = known.T @ (w * low)
         assert_allclose(known.T @ (w[:, None] * other) - moments[:, None], 0, atol=1e-9)
         assert (w @ special.entr(other) < fewer.entropy_).all()
-    has_it = MaxEntDensity(3, (-1, 1)).from_moments([0.0, 0.2, 0.0])
-    two = MaxEntDensity(2, (-1, 1)).from_moments([0.0, 0.2])
+    has_it = MaxEntDensity(3, support=(-1, 1)).from_moments([0.0, 0.2, 0.0])
+    two = MaxEntDensity(2, support=(-1, 1)).from_moments([0.0, 0.2])
     assert_allclose(has_it.entropy_, two.entropy_, rtol=1e-10)
 
 

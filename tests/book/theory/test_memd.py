@@ -89,7 +89,7 @@ def test_prop_two_classes_witness():
         for name in ("jeffreys", "js_gm")
     )
     assert np.array_equal(by_gm.order_, by_j.order_)
-    J, js_gm = by_j.feature_divergences_, by_gm.feature_divergences_
+    J, js_gm = by_j.scores_, by_gm.scores_
     assert_allclose(js_gm, prior.prod() * J, rtol=1e-12)
 
 

@@ -22,7 +22,9 @@ def words():
 
 @pytest.fixture(scope="module", params=[2, 3])
 def genes(request):
-    data = simulate_gaussian_classes(90, 12, 4, n_classes=request.param, random_state=4)
+    data = simulate_gaussian_classes(
+        90, n_features=12, n_informative=4, n_classes=request.param, random_state=4
+    )
     return data.X, data.y
 
 
@@ -59,7 +61,9 @@ def test_statistics_of_genes_are_those_of_five_levels(genes):
     compare(found, levels, X, y)
     assert ("NML" in found) == ("NML, 1" in found) == (len(np.unique(y)) == 2)
     if "NML" in found:
-        code = NMLFeatureSelector(2, strategy="quantile", intercept=True).fit(X, y)
+        code = NMLFeatureSelector(n_moments=2, strategy="quantile", intercept=True).fit(
+            X, y
+        )
         order = np.argsort(-found["NML, 1"], kind="stable")
         assert order.tolist() == code.order_.tolist()
         assert (found["NML"] < 0).all()

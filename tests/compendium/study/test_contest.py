@@ -18,12 +18,14 @@ from memdlib.datasets import simulate_gaussian_classes, simulate_text_counts
 
 def of(kind):
     if kind == "text":
-        bunch = simulate_text_counts(80, 150, 60, 2, lift=8.0)
+        bunch = simulate_text_counts(
+            80, n_words=150, n_informative=60, n_classes=2, lift=8.0
+        )
         X = bunch.X
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         return X, bunch.y
     d = {"expression": 130, "table": 6}[kind]
-    bunch = simulate_gaussian_classes(80, d, 6, separation=2.0)
+    bunch = simulate_gaussian_classes(80, n_features=d, n_informative=6, separation=2.0)
     return bunch.X, bunch.y
 
 

@@ -22,9 +22,9 @@ def test_the_embeddings_are_those_of_memdlib(form):
     models = embedded.fitted_models(X, y, 2, 0.1, 5)
     found = embedded.embeddings(models, np.array([0.5, 0.5]), X)
     assert set(found) == set(EMBEDDINGS)
-    plsa = PLSA(2, smoothing=0.1)
+    plsa = PLSA(2, alpha=0.1)
     for kind, values in found.items():
-        other = GenerativeEmbedding(kind, plsa, random_state=5).fit_transform(X, y)
+        other = GenerativeEmbedding(kind, plsa=plsa, random_state=5).fit_transform(X, y)
         both = [v.toarray() if sparse.issparse(v) else v for v in (values, other)]
         np.testing.assert_allclose(*both, rtol=1e-12, err_msg=kind)
 

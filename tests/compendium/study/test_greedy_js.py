@@ -12,7 +12,9 @@ from memdlib.datasets import simulate_gaussian_classes
 
 @pytest.fixture(scope="module", params=[2, 3])
 def genes(request):
-    data = simulate_gaussian_classes(90, 12, 4, n_classes=request.param, random_state=3)
+    data = simulate_gaussian_classes(
+        90, n_features=12, n_informative=4, n_classes=request.param, random_state=3
+    )
     return 5.0 + data.X, data.y
 
 
@@ -92,7 +94,7 @@ def test_choice_by_redundancy_is_that_of_the_ranker(genes):
     X, y = genes
     ranker = GreedyInformationRanker(n_features=6).fit(X, y)
     for form in (X, sparse.csr_array(X)):
-        scores = ranker.feature_divergences_
+        scores = ranker.scores_
         order, gains = greedy_js.greedy_by_redundancy(scores, form, 6)
         assert order.tolist() == ranker.order_.tolist()
         assert gains == pytest.approx(ranker.gains_, abs=1e-9)

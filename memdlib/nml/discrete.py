@@ -35,7 +35,7 @@ _TOLERANCE = 1e-9
 _EXACT = 2.0**53
 
 
-def alphabet_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
+def discrete_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
     """Complexity log C of the model with moments x, .., x^m on a set of levels.
 
     Parameters
@@ -68,7 +68,7 @@ def alphabet_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
 
     Examples
     --------
-    >>> round(alphabet_complexity(4, [0, 1, 2], 1), 6)
+    >>> round(discrete_complexity(4, [0, 1, 2], 1), 6)
     1.370147
     """
     levels, n_moments = _check_model(levels, n_moments)
@@ -77,7 +77,7 @@ def alphabet_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
     return float(logsumexp(log_number - _errors(types, levels, n_moments)))
 
 
-def alphabet_codelength(
+def discrete_codelength(
     counts: ArrayLike, levels: ArrayLike, n_moments: int
 ) -> Codelength:
     """NML code length of a sequence on a finite set of levels.
@@ -101,13 +101,13 @@ def alphabet_codelength(
     Raises
     ------
     ValueError, NotConvergedError
-        As for `alphabet_complexity`.
+        As for `discrete_complexity`.
 
     Examples
     --------
     With moments up to L - 1 the model is free, and n H is that of the frequencies.
 
-    >>> code = alphabet_codelength([2, 1, 1], [0, 1, 2], 2)
+    >>> code = discrete_codelength([2, 1, 1], [0, 1, 2], 2)
     >>> bool(np.isclose(code.error, 6 * np.log(2)))
     True
     """
@@ -122,7 +122,7 @@ def alphabet_codelength(
         uncertainty += _TOLERANCE
     return Codelength(
         error=float(errors[0]),
-        complexity=alphabet_complexity(n, levels, n_moments),
+        complexity=discrete_complexity(n, levels, n_moments),
         uncertainty=uncertainty,
         method="types",
     )

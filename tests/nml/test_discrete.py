@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from memdlib.densities.moment_problem import NotConvergedError
-from memdlib.nml.alphabet import alphabet_codelength, alphabet_complexity
+from memdlib.nml.discrete import discrete_codelength, discrete_complexity
 
 
 def types(n, n_levels):
@@ -32,7 +32,7 @@ def types(n, n_levels):
     ],
 )
 def test_known_complexities(n_levels, n, m, value):
-    found = alphabet_complexity(n, np.arange(n_levels), m)
+    found = discrete_complexity(n, np.arange(n_levels), m)
     assert found == pytest.approx(value, abs=1e-10)
 
 
@@ -41,22 +41,22 @@ def test_merged_types_give_the_sum_over_all_types():
         total = 0.0
         for counts in types(4, len(levels)):
             number = factorial(4) / prod(factorial(k) for k in counts)
-            total += number * np.exp(-alphabet_codelength(counts, levels, m).error)
-        found = alphabet_complexity(4, levels, m)
+            total += number * np.exp(-discrete_codelength(counts, levels, m).error)
+        found = discrete_complexity(4, levels, m)
         assert found == pytest.approx(np.log(total), abs=1e-12)
 
 
 def test_only_order_and_relative_distances_matter():
-    base = alphabet_complexity(8, [0, 1, 2, 5], 2)
+    base = discrete_complexity(8, [0, 1, 2, 5], 2)
     for levels in ([5, 2, 0, 1], [0, -1, -2, -5], [7, 1007, 2007, 5007]):
-        found = alphabet_complexity(8, levels, 2)
+        found = discrete_complexity(8, levels, 2)
         assert found == pytest.approx(base, rel=0, abs=1e-12)
-    a = alphabet_codelength([3, 0, 4, 1], [0, 1, 2, 5], 2)
-    b = alphabet_codelength([4, 1, 0, 3], [2, 5, 1, 0], 2)
+    a = discrete_codelength([3, 0, 4, 1], [0, 1, 2, 5], 2)
+    b = discrete_codelength([4, 1, 0, 3], [2, 5, 1, 0], 2)
     assert a == b
 
 
 def test_levels_too_uneven_to_resolve_are_refused():
     levels = [0.0, 1e-9, 2e-9, 3.3e-9, 1.0, 1.1]
     with pytest.raises(NotConvergedError, match="too uneven"):
-        alphabet_complexity(6, levels, 4)
+        discrete_complexity(6, levels, 4)

@@ -23,7 +23,13 @@ from memdlib._types import Array
 from memdlib.densities.support import panel_nodes
 from memdlib.families import TruncatedExponential
 from memdlib.nml.checks import Range, check_range
-from memdlib.validation import POSITIVE, Number, check_choice, check_integer, check_real
+from memdlib.validation import (
+    POSITIVE,
+    Interval,
+    check_choice,
+    check_integer,
+    check_real,
+)
 
 CONVENTIONS = ("data", "parameter")
 # Gauss-Legendre nodes on each panel, and its largest width on the logit scale.
@@ -45,7 +51,7 @@ def gaussian_complexity(
     mean_range: Range | None = None,
     scale_range: Range | None = None,
     scale: float | None = None,
-    counted: str = "data",
+    restrict: str = "data",
 ) -> float:
     """Complexity of normal densities whose mean, scale, or both are unknown.
 
@@ -66,14 +72,14 @@ def gaussian_complexity(
         t may be infinite if the mean is unknown too.
     scale : float, default=None
         Standard deviation, if it is known.
-    counted : {"data", "parameter"}, default="data"
-        Which data are counted, see the head of the module. Must be "data" if mean and
-        scale are both unknown.
+    restrict : {"data", "parameter"}, default="data"
+        What is held in the range, see the head of the module. Must be "data" if mean
+        and scale are both unknown.
 
     Returns
     -------
     float
-        log C in nats; negative where the range is narrow and ``counted`` is "data".
+        log C in nats; negative where the range is narrow and ``restrict`` is "data".
 
     Raises
     ------
@@ -106,19 +112,19 @@ def gaussian_complexity(
         left, right = check_range(mean_range, "mean_range", _OF_MEANS)
         scale = check_real(scale, "scale", POSITIVE)
         log_range = math.log(right - left) - math.log(scale)
-        return _count(log_range + 0.5 * math.log(n / (2.0 * math.pi)), counted)
+        return _count(log_range + 0.5 * math.log(n / (2.0 * math.pi)), restrict)
     why = _OF_RATIOS.format("scale")
     if mean_range is None:
         n = check_integer(n, "n")
         low, high = check_range(scale_range, "scale_range", why, lowest=0.0)
         log_range = math.log(2.0 * _log_quotient(low, high))
-        return _count(log_range + _log_gamma_peak(0.5 * n), counted)
+        return _count(log_range + _log_gamma_peak(0.5 * n), restrict)
     n = check_integer(n, "n", minimum=2)
     left, right = check_range(mean_range, "mean_range", _OF_MEANS)
     low, high = check_range(
         scale_range, "scale_range", why, lowest=0.0, highest=math.inf
     )
-    check_choice(counted, "counted", CONVENTIONS[:1])
+    check_choice(restrict, "restrict", CONVENTIONS[:1])
     return _log_complexity_of_both(n, right - left, low, high)
 
 
@@ -134,7 +140,7 @@ def _log_complexity_of_both(n: int, width: float, low: float, high: float) -> fl
 
 
 def exponential_complexity(
-    n: int, *, mean_range: Range, upper: float = math.inf, counted: str = "data"
+    n: int, *, mean_range: Range, upper: float = math.inf, restrict: str = "data"
 ) -> float:
     """Complexity of exponential densities on [0, inf), or cut to [0, upper].
 
@@ -152,7 +158,7 @@ def exponential_complexity(
         complexity is infinite there too if the range reaches an end of the support.
     upper : float, default=inf
         Upper end of the support.
-    counted : {"data", "parameter"}, default="data"
+    restrict : {"data", "parameter"}, default="data"
         As for `gaussian_complexity`. Must be "data" on a bounded support.
 
     Returns
@@ -179,8 +185,8 @@ def exponential_complexity(
         why = _OF_RATIOS.format("mean")
         low, high = check_range(mean_range, "mean_range", why, lowest=0.0)
         inside = math.log(_log_quotient(low, high)) + _log_gamma_peak(float(n))
-        return _count(inside, counted)
-    check_choice(counted, "counted", CONVENTIONS[:1])
+        return _count(inside, restrict)
+    check_choice(restrict, "restrict", CONVENTIONS[:1])
     upper = check_real(upper, "upper", POSITIVE)
     low, high = check_range(
         mean_range, "mean_range", _OF_ENDS, lowest=0.0, highest=upper
@@ -270,7 +276,9 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     2.029132
     """
     n = check_integer(n, "n")
-    if not Number(Integral, 0, _MOST_TERMS).is_satisfied_by(largest_sum):
+    if not Interval(Integral, 0, _MOST_TERMS, closed="left").is_satisfied_by(
+        largest_sum
+    ):
         raise ValueError(
             f"largest_sum={largest_sum!r} must be an integer, 0 or more and less than "
             f"{_MOST_TERMS}: sums near s contribute like 1 / s, which has no finite "
@@ -292,9 +300,9 @@ def _log_quotient(low: float, high: float) -> float:
     return math.log1p((high - low) / low)
 
 
-def _count(inside: float, counted: str) -> float:
+def _count(inside: float, restrict: str) -> float:
     """Log complexity under one of the conventions, from that of the data inside."""
-    if check_choice(counted, "counted", CONVENTIONS) == "data":
+    if check_choice(restrict, "restrict", CONVENTIONS) == "data":
         return inside
     # the tails beyond the two ends, each under the end's parameter, add up to 1
     return float(np.logaddexp(inside, 0.0))

@@ -4,26 +4,26 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from memdlib.nml import ends
+from memdlib.nml import restricted
 
 
 def gauss(n, **ranges):
-    return math.exp(ends.gaussian_complexity(n, **ranges))
+    return math.exp(restricted.gaussian_complexity(n, **ranges))
 
 
 def expon(n, **ranges):
-    return math.exp(ends.exponential_complexity(n, **ranges))
+    return math.exp(restricted.exponential_complexity(n, **ranges))
 
 
 def geometric(n, largest_sum):
-    return math.exp(ends.geometric_complexity(n, largest_sum=largest_sum))
+    return math.exp(restricted.geometric_complexity(n, largest_sum=largest_sum))
 
 
 @pytest.mark.parametrize(
     ("complexity", "value"),
     [
         (gauss(2, mean_range=(-1.5, 1.5), scale=1), 1.6925687506),
-        (gauss(2, mean_range=(-1.5, 1.5), scale=1, counted="parameter"), 2.6925687506),
+        (gauss(2, mean_range=(-1.5, 1.5), scale=1, restrict="parameter"), 2.6925687506),
         (gauss(1, scale_range=(0.1, 10)), 2.2286327329),
         (gauss(2, scale_range=(0.5, 2)), 1.0199783897),
         (gauss(3, scale_range=(0.5, 2)), 1.2824359308),
@@ -59,6 +59,6 @@ def test_irwin_hall_against_exact_sums():
                     for k in range(math.floor(s) + 1)
                 ]
                 exact = float(mp.log(mp.fsum(terms) / mp.factorial(n - 1)))
-            found = ends._log_irwin_hall(np.array(s), n)
+            found = restricted._log_irwin_hall(np.array(s), n)
             assert found == pytest.approx(exact, rel=1e-12)
-    assert np.isneginf(ends._log_irwin_hall(np.array([-0.1, 3.1]), 3)).all()
+    assert np.isneginf(restricted._log_irwin_hall(np.array([-0.1, 3.1]), 3)).all()
