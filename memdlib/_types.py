@@ -1,19 +1,8 @@
-"""Types that signatures name: what scikit-learn calls array-like and sparse matrix.
-
-They are there for readers; no type checker is promised that they are complete.
-"""
-
-from typing import TypeAlias, TypeVar
+"""Arrays as fields of dataclasses: of floats, of indices, of truth values."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import sparray, spmatrix
+from numpy.typing import NDArray
 
-Array: TypeAlias = NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.intp]
-Bools: TypeAlias = NDArray[np.bool_]
-Weights: TypeAlias = ArrayLike | None  # of instances; None is one each
-MatrixLike: TypeAlias = ArrayLike | sparray | spmatrix
-Estimator = Matrix = Index = object
-Axes = object  # drawing is an extra
-EstimatorT = TypeVar("EstimatorT")
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Bools = NDArray[np.bool_]

@@ -6,7 +6,6 @@ imports it.
 """
 
 from functools import partial
-from typing import Any
 
 import dask
 import dask.array as da
@@ -14,19 +13,18 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from memdlib._types import ArrayLike, EstimatorT
 from memdlib.generative.memd import MomentClassifier
 
 __all__ = ["fit"]
 
 
 def fit(
-    estimator: EstimatorT,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    classes: ArrayLike | None = None,
-) -> EstimatorT:
+    estimator,
+    X,
+    y,
+    sample_weight=None,
+    classes=None,
+):
     """Fit an estimator to a Dask array or data frame.
 
     Parameters
@@ -91,7 +89,7 @@ def fit(
     return estimator
 
 
-def _check_fit(estimator, X) -> None:
+def _check_fit(estimator, X):
     """Raise if the estimator cannot be fitted block by block, or X is in memory."""
     if not isinstance(estimator, MomentClassifier):
         raise TypeError(
@@ -111,7 +109,7 @@ def _check_fit(estimator, X) -> None:
         )
 
 
-def _check_classes(moments, classes) -> None:
+def _check_classes(moments, classes):
     """Raise, naming the first class without rows of positive weight."""
     empty = classes if moments is None else classes[moments.weight == 0]
     if len(empty):

@@ -7,7 +7,6 @@ distribution are drawn before the data, so that simulations that differ only in 
 number of samples share their truth.
 """
 
-from collections.abc import Sequence
 from numbers import Integral, Real
 
 import numpy as np
@@ -44,15 +43,15 @@ _ZIPF_SHIFT = 2.7
     prefer_skip_nested_validation=True,
 )
 def simulate_gaussian_classes(
-    n_samples: int = 200,
+    n_samples=200,
     *,
-    n_features: int = 20,
-    n_informative: int = 5,
-    n_classes: int = 2,
-    weights: Sequence[float] | None = None,
-    separation: float = 1.0,
-    random_state: int | np.random.RandomState | None = 0,
-) -> Bunch:
+    n_features=20,
+    n_informative=5,
+    n_classes=2,
+    weights=None,
+    separation=1.0,
+    random_state=0,
+):
     """Draw samples whose features are independent Gaussians given the class.
 
     An uninformative feature is standard normal in every class. On an informative one
@@ -147,15 +146,15 @@ def simulate_gaussian_classes(
     prefer_skip_nested_validation=True,
 )
 def simulate_text_counts(
-    n_documents: int = 400,
+    n_documents=400,
     *,
-    n_words: int = 1000,
-    n_informative: int = 40,
-    n_classes: int = 4,
-    document_length: float = 100.0,
-    lift: float = 5.0,
-    random_state: int | np.random.RandomState | None = 0,
-) -> Bunch:
+    n_words=1000,
+    n_informative=40,
+    n_classes=4,
+    document_length=100.0,
+    lift=5.0,
+    random_state=0,
+):
     """Draw word counts of documents whose words are independent given the class.
 
     The background distribution is Zipf's in Mandelbrot's form: the word of rank r has a

@@ -7,7 +7,6 @@ from another.
 
 import numpy as np
 
-from memdlib._types import Array, ArrayLike
 from memdlib.validation import POSITIVE, check_domain, check_real, check_real_array
 
 __all__ = [
@@ -24,7 +23,7 @@ __all__ = [
 _ATANH_TAIL = 1.0 / (2.0 * np.arange(18)[::-1] + 3.0)
 
 
-def x_minus_log1p(x: ArrayLike) -> Array:
+def x_minus_log1p(x):
     """Return ``x - log(1 + x)`` without cancellation at small ``x``.
 
     Parameters
@@ -53,7 +52,7 @@ def x_minus_log1p(x: ArrayLike) -> Array:
     return np.where(small, near, far)
 
 
-def log_ratio(p: ArrayLike, q: ArrayLike) -> Array:
+def log_ratio(p, q):
     """Return ``log(p / q)`` of nonnegative numbers, exact to rounding near p = q.
 
     Parameters
@@ -83,7 +82,7 @@ def log_ratio(p: ArrayLike, q: ArrayLike) -> Array:
     return np.where(near, small, np.copysign(large, difference))
 
 
-def kl_terms(p: ArrayLike, q: ArrayLike, q_minus_p: ArrayLike) -> Array:
+def kl_terms(p, q, q_minus_p):
     """Terms q - p + p log(p / q) of a divergence, none of them negative.
 
     Parameters
@@ -106,7 +105,7 @@ def kl_terms(p: ArrayLike, q: ArrayLike, q_minus_p: ArrayLike) -> Array:
     return np.where(p == 0, q, np.where(np.abs(t) <= 0.5, near, far))
 
 
-def itakura_saito(p: ArrayLike, q: ArrayLike) -> Array:
+def itakura_saito(p, q):
     """Itakura-Saito divergence p / q - 1 - log(p / q) of positive numbers.
 
     Parameters
@@ -127,7 +126,7 @@ def itakura_saito(p: ArrayLike, q: ArrayLike) -> Array:
     return np.where(near, close, t - log_ratio(p, q))
 
 
-def kl(p: ArrayLike, q: ArrayLike) -> Array:
+def kl(p, q):
     """Kullback-Leibler divergence KL(p || q) = sum p log(p / q).
 
     Parameters
@@ -154,7 +153,7 @@ def kl(p: ArrayLike, q: ArrayLike) -> Array:
     return kl_terms(p, q, q - p).sum(axis=-1)
 
 
-def jeffreys(p: ArrayLike, q: ArrayLike) -> Array:
+def jeffreys(p, q):
     """Jeffreys divergence J(p, q) = KL(p || q) + KL(q || p) = sum (p - q) log(p / q).
 
     Parameters
@@ -181,7 +180,7 @@ def jeffreys(p: ArrayLike, q: ArrayLike) -> Array:
     return terms.sum(axis=-1)
 
 
-def jensen_shannon(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
+def jensen_shannon(P, weights=None):
     """Weighted Jensen-Shannon divergence of K distributions.
 
     JS(p_1..p_K) = sum_k w_k KL(p_k || sum_j w_j p_j), the mutual information of the
@@ -220,7 +219,7 @@ def jensen_shannon(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
     return np.einsum("k,...kc->...", w, terms)
 
 
-def jensen_tsallis(P: ArrayLike, q: float, weights: ArrayLike | None = None) -> Array:
+def jensen_tsallis(P, q, weights=None):
     """Jensen-Tsallis q-difference of K distributions.
 
     T_q(p_1..p_K) = S_q(sum_k w_k p_k) - sum_k w_k^q S_q(p_k), with the Tsallis entropy
@@ -269,7 +268,7 @@ def jensen_tsallis(P: ArrayLike, q: float, weights: ArrayLike | None = None) -> 
     return np.einsum("k,...k->...", w, difference)
 
 
-def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
+def js_gm(P, weights=None):
     """Jensen-Shannon divergence with the geometric mean in place of the mixture.
 
     JS_GM(p_1..p_K) = sum_k w_k KL(p_k || prod_j p_j^{w_j}), the geometric mean left
@@ -308,13 +307,13 @@ def js_gm(P: ArrayLike, weights: ArrayLike | None = None) -> Array:
     return np.where(infinite, np.inf, np.maximum(covariance, 0.0))
 
 
-def _mean(P: Array, w: Array) -> Array:
+def _mean(P, w):
     """Weighted mean (..., 1, n_cells) over the members of P (..., K, n_cells)."""
     mean = np.einsum("k,...kc->...c", w, P)
     return mean[..., None, :]
 
 
-def _check_distribution(p: ArrayLike, name: str) -> Array:
+def _check_distribution(p, name):
     """Return probabilities (..., n_cells) as float64; raise ValueError otherwise."""
     p = check_real_array(p, name)
     if p.ndim == 0 or p.shape[-1] == 0:

@@ -6,24 +6,22 @@ constructor parameter again.
 
 from abc import ABCMeta, abstractmethod
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import Array, MatrixLike, NDArray
 from memdlib.validation import validate_features
 
 
-def log_posterior(joint: Array) -> Array:
+def log_posterior(joint):
     """Bayes' rule: log posteriors (n, K) from log joint densities (n, K), in nats."""
     with np.errstate(over="ignore"):  # further below the first than any number
         return log_softmax(joint, axis=1)
 
 
-def finite_scores(score: Array, X: MatrixLike) -> Array:
+def finite_scores(score, X):
     """Return joint log densities; raise for a row that overflows in every class."""
     lost = ~np.isfinite(score.max(axis=1))
     if lost.any():
@@ -41,13 +39,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`.
     """
 
-    classes_: NDArray[Any]
-
     @abstractmethod
     def _joint_log_density(self, X):
         """Log p(x, k) up to what is common to all classes, (n, K), of valid X."""
 
-    def decision_function(self, X: MatrixLike) -> Array:
+    def decision_function(self, X):
         """Log-odds of the second of two classes, or log posteriors, in nats.
 
         Parameters
@@ -63,16 +59,16 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             return joint[:, 1] - joint[:, 0]
         return log_posterior(joint)
 
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X):
         """Predict the class (n,) of each row of X (n, d)."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
-    def predict_log_proba(self, X: MatrixLike) -> Array:
+    def predict_log_proba(self, X):
         """Log posteriors (n, K) of X (n, d), in the order of ``classes_``."""
         return log_posterior(self._scores(X))
 
-    def predict_proba(self, X: MatrixLike) -> Array:
+    def predict_proba(self, X):
         """Posteriors (n, K) of X (n, d), in the order of ``classes_``."""
         return np.exp(self.predict_log_proba(X))
 
@@ -82,7 +78,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self._joint_log_density(validate_features(self, X, reset=False))
 
 
-def fitted_attribute(name: str) -> Any:
+def fitted_attribute(name):
     """Read an attribute of the object that ``fit`` assigned to ``_fitted``."""
 
     def read(self):

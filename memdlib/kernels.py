@@ -21,7 +21,6 @@ from scipy import sparse
 from sklearn.metrics.pairwise import check_pairwise_arrays
 from sklearn.utils.validation import check_non_negative
 
-from memdlib._types import Array, ArrayLike
 from memdlib.validation import (
     NONNEGATIVE,
     Interval,
@@ -41,7 +40,7 @@ _SMALLEST = np.finfo(np.float64).tiny
 _NEAR_ONE = 0.1
 
 
-def js_kernel(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+def js_kernel(X, Y=None):
     """Jensen-Shannon kernel k(p, r) = ln 2 - JS(p, r) between distributions [1]_.
 
     Parameters
@@ -73,7 +72,7 @@ def js_kernel(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     return jt_kernel(X, Y, q=1.0)
 
 
-def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, *, q: float = 1.0) -> Array:
+def jt_kernel(X, Y=None, *, q=1.0):
     """Jensen-Tsallis kernel k_q(p, r) = ln_q 2 - T_q(p, r) between distributions.
 
     Parameters
@@ -107,12 +106,12 @@ def jt_kernel(X: ArrayLike, Y: ArrayLike | None = None, *, q: float = 1.0) -> Ar
 
 
 def weighted_jt_kernel(
-    X: ArrayLike,
-    Y: ArrayLike | None = None,
+    X,
+    Y=None,
     *,
-    q: float = 1.0,
-    version: str = "A",
-) -> Array:
+    q=1.0,
+    version="A",
+):
     """Weighted Jensen-Tsallis kernels between measures, which need not be normalised.
 
     With the masses u and v of two measures, the fractions pi = (u, v) / (u + v) and the
@@ -159,9 +158,7 @@ def weighted_jt_kernel(
     return _matrix_or_float(K, single)
 
 
-def exponential_js_kernel(
-    X: ArrayLike, Y: ArrayLike | None = None, *, t: float = 1.0
-) -> Array:
+def exponential_js_kernel(X, Y=None, *, t=1.0):
     """Exponentiated Jensen-Shannon kernel exp(-t JS(p, r)) between distributions.
 
     Parameters
@@ -190,7 +187,7 @@ def exponential_js_kernel(
     return _matrix_or_float(kernel, single=kernel.ndim == 0)
 
 
-def _check_order(q: float) -> float:
+def _check_order(q):
     """Return an order that has a kernel; raise ValueError otherwise."""
     if _ORDERS.is_satisfied_by(q):
         return float(q)
@@ -217,12 +214,12 @@ def _check_rows(X, Y):
     return X, Y, single
 
 
-def _matrix_or_float(K: Array, single: bool):
+def _matrix_or_float(K, single):
     """The matrix K, or its only entry, of two vectors, as a float."""
     return float(np.squeeze(K)) if single else K
 
 
-def _masses(rows, name: str) -> Array:
+def _masses(rows, name):
     """Sums (n,) of rows (n, n_cells), checked to be measures of positive mass."""
     check_non_negative(rows, f"{name} of a kernel between measures")
     total = rows.sum(axis=1)
@@ -231,7 +228,7 @@ def _masses(rows, name: str) -> Array:
     return total
 
 
-def _check_distributions(rows, name: str) -> None:
+def _check_distributions(rows, name):
     """Raise ValueError, naming the first row (n_cells,) whose sum is not one."""
     total = _masses(rows, name)
     off = np.abs(total - 1.0) > 1e-6
@@ -243,7 +240,7 @@ def _check_distributions(rows, name: str) -> None:
         )
 
 
-def _pair_sums(X, Y, q: float) -> Array:
+def _pair_sums(X, Y, q):
     """Sums (n_x, n_y) over the cells of f_q, for every pair of rows.
 
     They are sums of F(a + b) - F(a) - F(b), with F(s) = s log s for q = 1 and F(s) =
@@ -261,7 +258,7 @@ def _pair_sums(X, Y, q: float) -> Array:
     return np.maximum(K, 0.0)
 
 
-def _dense_sums(X: Array, Y: Array, q: float) -> Array:
+def _dense_sums(X, Y, q):
     """Sums for all pairs of dense rows; if Y is X, only at and above the diagonal."""
     n_x = len(X)
     n_y, d = Y.shape
@@ -282,7 +279,7 @@ def _dense_sums(X: Array, Y: Array, q: float) -> Array:
     return K
 
 
-def _sparse_sums(X, Y, q: float) -> Array:
+def _sparse_sums(X, Y, q):
     """Sums for all pairs of sparse rows over common cells: the others add nothing."""
     n_x = X.shape[0]
     n_y = Y.shape[0]
@@ -302,7 +299,7 @@ def _sparse_sums(X, Y, q: float) -> Array:
     return K
 
 
-def _factor(s: Array, q: float, zeros: bool = True) -> Array:
+def _factor(s, q, zeros=True):
     """Factor F(s) / s of :func:`_pair_sums`, times q - 1 unless q = 1.
 
     It is finite where s is zero, if there may be zeros.

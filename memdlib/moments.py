@@ -9,7 +9,6 @@ however far apart the classes lie. They are exact sufficient statistics of every
 here, and they *add*: over batches, workers, folds, and over "all but class k".
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import comb
@@ -17,7 +16,7 @@ from math import comb
 import numpy as np
 from scipy import sparse
 
-from memdlib._types import Array, ArrayLike, Index, MatrixLike, Weights
+from memdlib._types import Array
 from memdlib.validation import sum_duplicates
 
 __all__ = [
@@ -63,12 +62,12 @@ class ClassMoments:
     count: Array
 
     @property
-    def n_features(self) -> int:
+    def n_features(self):
         """Number of features d."""
         return self.location.shape[-1]
 
     @property
-    def mean(self) -> Array:
+    def mean(self):
         """Mean parameters E (x - location)^j, of all classes where one is empty."""
         count = self.count
         mean = self.sums / np.where(count > 0, count, 1.0)[..., None]
@@ -82,11 +81,11 @@ class ClassMoments:
         return mean
 
     @property
-    def prior(self) -> Array:
+    def prior(self):
         """Fractions pi_k of the total weight in each class, shape (..., K)."""
         return self.weight / self.weight.sum(axis=-1, keepdims=True)
 
-    def merge(self, other: "ClassMoments") -> "ClassMoments":
+    def merge(self, other):
         """Moments of two data sets together.
 
         Parameters
@@ -112,7 +111,7 @@ class ClassMoments:
             count=self.count + other.count,
         )
 
-    def one_vs_rest(self) -> "ClassMoments":
+    def one_vs_rest(self):
         """Moments (K, 2, ...) of each class, and of all others: nothing cancels."""
         others = leave_one_out(self.split(len(self.weight)))
         weight = np.concatenate([m.weight for m in others])
@@ -126,7 +125,7 @@ class ClassMoments:
             count=np.stack([self.count, count], axis=1),
         )
 
-    def reweighted(self, prior: Array) -> "ClassMoments":
+    def reweighted(self, prior):
         """Moments of the same classes in other proportions.
 
         Parameters
@@ -145,7 +144,7 @@ class ClassMoments:
         sums = factor[..., None] * self.sums
         return replace(self, weight=weight, sums=sums, count=count)
 
-    def split(self, n_parts: int) -> "list[ClassMoments]":
+    def split(self, n_parts):
         """Views of the first K / n_parts classes, of the next, ..."""
         bounds = np.linspace(0, len(self.weight), n_parts + 1).astype(int)
         parts = []
@@ -153,7 +152,7 @@ class ClassMoments:
             parts.append(self._take(slice(first, last)))
         return parts
 
-    def select(self, features: Index) -> "ClassMoments":
+    def select(self, features):
         """Moments of some features, given by a mask or by indices."""
         return replace(
             self,
@@ -162,7 +161,7 @@ class ClassMoments:
             count=self.count[..., features],
         )
 
-    def _take(self, index) -> "ClassMoments":
+    def _take(self, index):
         """Moments of some classes, given by an index into the leading axes."""
         return type(self)(
             weight=self.weight[index],
@@ -171,7 +170,7 @@ class ClassMoments:
             count=self.count[index],
         )
 
-    def _about(self, location: Array) -> Array:
+    def _about(self, location):
         """Sums about other locations (..., K, d)."""
         return translate(self.sums, self.count, self.location - location)
 
@@ -188,7 +187,7 @@ class JointMoments(ClassMoments):
     location, count : ndarray of shape (K, d)
     """
 
-    def select(self, features: Index) -> "JointMoments":
+    def select(self, features):
         """Joint moments of some features, given by a mask or by indices."""
         indices = np.arange(self.n_features)[features]
         chosen = super().select(indices)
@@ -196,7 +195,7 @@ class JointMoments(ClassMoments):
         columns = np.append(0, 1 + indices)
         return replace(chosen, sums=chosen.sums[..., columns])
 
-    def _about(self, location: Array) -> Array:
+    def _about(self, location):
         """Sums about other locations (..., K, d)."""
         # with x - b = (x - a) + shift: the sum of x, and then that of x x^T
         shift = (self.location - location)[..., None]
@@ -208,14 +207,14 @@ class JointMoments(ClassMoments):
 
 
 def class_moments(
-    X: MatrixLike,
-    codes: ArrayLike,
-    n_classes: int,
+    X,
+    codes,
+    n_classes,
     *,
-    order: int,
-    sample_weight: Weights = None,
-    about_zero: bool = False,
-) -> ClassMoments:
+    order,
+    sample_weight=None,
+    about_zero=False,
+):
     """Collect class moments in one pass.
 
     Parameters
@@ -269,12 +268,12 @@ def class_moments(
 
 
 def joint_moments(
-    X: Array,
-    codes: ArrayLike,
-    n_classes: int,
+    X,
+    codes,
+    n_classes,
     *,
-    sample_weight: Weights = None,
-) -> JointMoments:
+    sample_weight=None,
+):
     """Collect the sums of x and x x^T of every class in one pass.
 
     Parameters
@@ -302,7 +301,7 @@ def joint_moments(
     return JointMoments(weight=total, sums=sums, location=location, count=count)
 
 
-def leave_one_out(parts: Sequence[ClassMoments]) -> list[ClassMoments]:
+def leave_one_out(parts):
     """Moments of all parts but each one, by merges and no subtraction.
 
     Parameters
@@ -322,7 +321,7 @@ def leave_one_out(parts: Sequence[ClassMoments]) -> list[ClassMoments]:
     return [after[0], *inner, before[-1]]
 
 
-def translate(sums: Array, weight: Array, shift: Array) -> Array:
+def translate(sums, weight, shift):
     """Power sums about c, given those about c + shift (binomial theorem).
 
     Parameters
@@ -347,7 +346,7 @@ def translate(sums: Array, weight: Array, shift: Array) -> Array:
     return moved
 
 
-def translate_natural(lam: ArrayLike, location: ArrayLike) -> Array:
+def translate_natural(lam, location):
     """Natural parameters of x, given those of x - location (binomial theorem).
 
     Parameters
@@ -391,7 +390,7 @@ def _prepare(X, codes, weight):
     return X, codes, np.asarray(weight, dtype=np.float64)
 
 
-def _locations(X, codes, n_classes) -> Array:
+def _locations(X, codes, n_classes):
     """Points (K, d) of the data of each class, about which a constant is zero."""
     last_row = np.zeros(n_classes, dtype=np.intp)
     last_row[codes] = np.arange(len(codes))
@@ -453,7 +452,7 @@ def _rows_by_class(codes, n_classes, d):
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _dense_sums(X, codes, weight, order, location) -> Array:
+def _dense_sums(X, codes, weight, order, location):
     """Power sums (K, d, m) of dense data, by matrix products of blocks of rows."""
     sums = np.zeros((*location.shape, order))
     for k, rows in _rows_by_class(codes, *location.shape):
@@ -468,7 +467,7 @@ def _dense_sums(X, codes, weight, order, location) -> Array:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _sparse_sums(X, codes, weight, order, location) -> Array:
+def _sparse_sums(X, codes, weight, order, location):
     """Power sums (K, d, m) of the stored cells of CSR data."""
     values = X.data
     if location.any():
@@ -479,7 +478,7 @@ def _sparse_sums(X, codes, weight, order, location) -> Array:
     return np.stack(sums, axis=-1)
 
 
-def _by_class(X, values, codes, weight, n_classes) -> Array:
+def _by_class(X, values, codes, weight, n_classes):
     """Weighted sums (K, d) by class of values (nnz,) in the stored cells of X."""
     d = X.shape[1]
     n_stored = np.diff(X.indptr)

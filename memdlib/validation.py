@@ -6,10 +6,8 @@ be finite, and of a size whose squares are numbers: here, and nowhere else.
 """
 
 import math
-from collections.abc import Callable
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,18 +18,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from memdlib import _sklearn
-from memdlib._sklearn import StrOptions
-from memdlib._types import (
-    Array,
-    ArrayLike,
-    Bools,
-    Estimator,
-    Indices,
-    Matrix,
-    MatrixLike,
-    NDArray,
-    Weights,
-)
 
 
 class Interval(_sklearn.Interval):
@@ -63,7 +49,7 @@ _MOST = 1e100
 _MOST_INSTANCES = 2.0**53
 
 
-def restore_on_error(method: Callable[..., Any]) -> Callable[..., Any]:
+def restore_on_error(method):
     """Check parameters before ``fit`` or ``partial_fit``; a failure changes nothing.
 
     Without it a failed fit would leave ``n_features_in_`` of data that it refused.
@@ -84,9 +70,7 @@ def restore_on_error(method: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def validate_features(
-    estimator: Estimator, X: MatrixLike, *y: ArrayLike | None, **options: Any
-) -> Any:
+def validate_features(estimator, X, *y, **options):
     """Validate data as scikit-learn's ``validate_data`` does, and their size.
 
     Data become floats, and may be sparse where the tags of the estimator say so.
@@ -116,7 +100,7 @@ def validate_features(
     return (X, data[1]) if y else X
 
 
-def _first_column_of_strings(X) -> Any:
+def _first_column_of_strings(X):
     """Name or number of the first column that holds a string, None if none does."""
     if sparse.issparse(X) or np.ndim(X) != 2:
         return None
@@ -128,7 +112,7 @@ def _first_column_of_strings(X) -> Any:
     return None
 
 
-def check_sizes(estimator: Estimator, X: MatrixLike, training: bool) -> None:
+def check_sizes(estimator, X, training):
     """Raise if cells are missing where they must not be, or X is out of range."""
     if sparse.issparse(X):
         size = abs(X).nanmax(axis=0).toarray().ravel().astype(np.float64)
@@ -158,15 +142,15 @@ def check_sizes(estimator: Estimator, X: MatrixLike, training: bool) -> None:
 
 
 def validate_labelled(
-    estimator: Estimator,
-    X: MatrixLike,
-    y: ArrayLike,
-    sample_weight: Weights,
+    estimator,
+    X,
+    y,
+    sample_weight,
     *,
-    reset: bool = True,
-    several: bool = True,
-    class_weight: dict[Any, Any] | str | None = None,
-) -> tuple[Matrix, Indices, Array, NDArray[Any]]:
+    reset=True,
+    several=True,
+    class_weight=None,
+):
     """Validate X, labels and weights as every estimator here needs them.
 
     Rows of weight zero are left out before the classes are read.
@@ -215,7 +199,7 @@ def validate_labelled(
     return X, codes, weight, classes
 
 
-def _weight_of_class(class_weight, classes, y, weight) -> Array:
+def _weight_of_class(class_weight, classes, y, weight):
     """Weight (K,) of each class; a weight that is not above zero is refused."""
     weights = compute_class_weight(
         class_weight, classes=classes, y=y, sample_weight=weight
@@ -231,14 +215,14 @@ def _weight_of_class(class_weight, classes, y, weight) -> Array:
 
 
 def validate_batch(
-    estimator: Estimator,
-    X: MatrixLike,
-    y: ArrayLike,
-    sample_weight: Weights,
-    classes: ArrayLike | None,
-    known: NDArray[Any] | None,
-    **options: Any,
-) -> tuple[Matrix, Indices, Array, NDArray[Any]]:
+    estimator,
+    X,
+    y,
+    sample_weight,
+    classes,
+    known,
+    **options,
+):
     """Validate a batch for ``partial_fit``, as :func:`validate_labelled`.
 
     ``known`` are the classes of the batches before, None on the first call; the codes
@@ -266,7 +250,7 @@ def validate_batch(
     return X, np.searchsorted(known, seen)[codes], weight, known
 
 
-def check_real_array(values: ArrayLike, name: str) -> Array:
+def check_real_array(values, name):
     """Return real numbers as a float64 array; NaN and infinities pass.
 
     Sparse and complex values, text, other types and unequal lengths raise ValueError.
@@ -284,7 +268,7 @@ def check_real_array(values: ArrayLike, name: str) -> Array:
         ) from error
 
 
-def check_domain(valid: Bools, values: Array, what: str, remedy: str) -> None:
+def check_domain(valid, values, what, remedy):
     """Raise, naming the first value outside the domain and its place."""
     if np.all(valid):
         return
@@ -293,9 +277,7 @@ def check_domain(valid: Bools, values: Array, what: str, remedy: str) -> None:
     raise ValueError(f"{what} = {np.asarray(values)[where]}{place}: {remedy}")
 
 
-def check_sample_weight(
-    sample_weight: Weights, X: MatrixLike, name: str = "sample_weight"
-) -> Array:
+def check_sample_weight(sample_weight, X, name="sample_weight"):
     """Return instance weights as float64, one each; a number is spread, None is 1.
 
     Weights are counts of instances, which smoothing compares with one: they are never
@@ -319,7 +301,7 @@ def check_sample_weight(
     return weight
 
 
-def sum_duplicates(X: MatrixLike) -> MatrixLike:
+def sum_duplicates(X):
     """Return X, or its copy with repeated entries summed if it is sparse and has any.
 
     An entry stored in two parts has other powers, and another sign, than its sum.
@@ -330,28 +312,28 @@ def sum_duplicates(X: MatrixLike) -> MatrixLike:
     return X
 
 
-def check_real(value: float, name: str, interval: Interval) -> float:
+def check_real(value, name, interval):
     """Return a number of an interval as float; raise ValueError otherwise."""
     if not interval.is_satisfied_by(value):
         raise ValueError(f"{name}={value!r} must be {interval}")
     return float(value)
 
 
-def check_integer(value: int, name: str, *, minimum: int = 1) -> int:
+def check_integer(value, name, *, minimum=1):
     """Return an integer >= ``minimum`` as int (no bool, no 38.0); else ValueError."""
     if not Interval(Integral, minimum, None, closed="left").is_satisfied_by(value):
         raise ValueError(f"{name}={value!r} must be an integer, {minimum} or more")
     return int(value)
 
 
-def check_choice(value: str, name: str, choices: tuple[str, ...]) -> str:
+def check_choice(value, name, choices):
     """Return one of several words; raise ValueError naming them otherwise."""
-    if not StrOptions(set(choices)).is_satisfied_by(value):
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}={value!r} must be one of {list(choices)}")
     return value
 
 
-def count_features(asked: int | float | None, available: int, name: str) -> int:
+def count_features(asked, available, name):
     """Number of features meant by a count, a share (rounded up) or None (all)."""
     if asked is None:
         return available
@@ -366,7 +348,7 @@ def count_features(asked: int | float | None, available: int, name: str) -> int:
     )
 
 
-def check_priors(priors: ArrayLike | None, n_classes: int) -> Array | None:
+def check_priors(priors, n_classes):
     """Return class probabilities as float64, or None; else raise ValueError."""
     if priors is None:
         return None

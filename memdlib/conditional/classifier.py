@@ -10,15 +10,12 @@ and its dual is the log-likelihood. Three solvers reach the same optimum.
 
 import warnings
 from numbers import Real
-from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 
 from memdlib._sklearn import StrOptions
-from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
 from memdlib.estimator import BayesClassifier
 from memdlib.validation import (
@@ -103,14 +100,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     0.973
     """
 
-    coef_: Array
-    intercept_: Array
-    natural_params_: Array
-    history_: Array
-    n_iter_: int
-    moment_residual_: float
-
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints = {
         "solver": [StrOptions(set(MAX_ITERATIONS))],
         "C": [Interval(Real, 0, None, closed="right")],
         "fit_intercept": ["boolean"],
@@ -121,14 +111,14 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
     def __init__(
         self,
-        solver: str = "lbfgs",
+        solver="lbfgs",
         *,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        class_weight: dict[Any, Any] | str | None = None,
-    ) -> None:
+        C=1.0,
+        fit_intercept=True,
+        tol=1e-6,
+        max_iter=None,
+        class_weight=None,
+    ):
         self.solver = solver
         self.C = C
         self.fit_intercept = fit_intercept
@@ -137,7 +127,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         self.class_weight = class_weight
 
     @restore_on_error
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
+    def fit(self, X, y, sample_weight=None):
         """Fit the model by matching the moments.
 
         Parameters
@@ -188,7 +178,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return self
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

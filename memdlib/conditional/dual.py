@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, lsmr
 from scipy.special import logsumexp
 
-from memdlib._types import Array, Indices, MatrixLike
+from memdlib._types import Array
 from memdlib.conditional.iterative_scaling import (
     constant_step,
     feature_sums,
@@ -52,12 +52,12 @@ class ConditionalDual:
     @classmethod
     def of(
         cls,
-        Z: MatrixLike,
-        codes: Indices,
-        n_classes: int,
-        weight: Array,
-        penalty: Array,
-    ) -> "ConditionalDual":
+        Z,
+        codes,
+        n_classes,
+        weight,
+        penalty,
+    ):
         """Compute the observed moments of labelled data.
 
         Parameters
@@ -81,7 +81,7 @@ class ConditionalDual:
         observed = (Z.T @ membership).T
         return cls(Z=Z, share=share, observed=observed, penalty=penalty / weight.sum())
 
-    def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
+    def evaluate(self, theta):
         """Value, gradient and weighted class probabilities at scores Z theta^T.
 
         Parameters
@@ -114,7 +114,7 @@ class Optimum(NamedTuple):
     residual: float  # largest absolute entry of the gradient
 
 
-def solve(dual: ConditionalDual, solver: str, tol: float, max_iter: int) -> Optimum:
+def solve(dual, solver, tol, max_iter):
     """Minimise the dual, starting from zero.
 
     Parameters
@@ -178,7 +178,7 @@ def _iterative_scaling(dual, solver, tol, max_iter):
         theta = theta + step
 
 
-def has_optimum(dual: ConditionalDual, codes: Indices, optimum: Optimum) -> bool:
+def has_optimum(dual, codes, optimum):
     """Certify that the unpenalised dual has a minimum: that classes are not separable.
 
     It has one if and only if some conditional distribution with positive probabilities

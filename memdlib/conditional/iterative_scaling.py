@@ -15,8 +15,6 @@ import numpy as np
 from scipy import sparse
 from scipy.special import wrightomega
 
-from memdlib._types import Array, MatrixLike
-
 # Observed or expected totals below this fraction of the total weight are raised to it:
 # the parameter of a feature that a class never shows has no finite optimum.
 _SMALLEST_TOTAL = 1e-12
@@ -27,7 +25,7 @@ _LARGEST_LOG = 600.0
 _TINY = 1e-300
 
 
-def feature_sums(Z: MatrixLike) -> tuple[Array, Array, Array]:
+def feature_sums(Z):
     """Sum f(x_i) of the features of each instance, and its range for each feature.
 
     Parameters
@@ -53,9 +51,7 @@ def feature_sums(Z: MatrixLike) -> tuple[Array, Array, Array]:
     return rows, smallest, largest
 
 
-def constant_step(
-    size: float | Array, observed: Array, expected: Array, value: Array, penalty: Array
-) -> Array:
+def constant_step(size, observed, expected, value, penalty):
     """Change of the parameters if the features of every instance sum to ``size``.
 
     Parameters
@@ -110,14 +106,14 @@ def constant_step(
 
 
 def varying_step(
-    Z: MatrixLike,
-    sizes: tuple[Array, Array, Array],
-    share: Array,
-    observed: Array,
-    expected: Array,
-    value: Array,
-    penalty: Array,
-) -> Array:
+    Z,
+    sizes,
+    share,
+    observed,
+    expected,
+    value,
+    penalty,
+):
     """Change of the parameters if the features of the instances sum to f(x_i).
 
     Parameters

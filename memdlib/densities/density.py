@@ -1,14 +1,10 @@
 """Maximum-entropy densities with any number of moments, many at a time."""
 
-from typing import Self
-
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import Array, ArrayLike, Weights
-from memdlib.densities.distribution import Distributions
 from memdlib.densities.matching import match
 from memdlib.densities.moment_problem import InfeasibleMomentsError
 from memdlib.densities.standard import (
@@ -17,7 +13,7 @@ from memdlib.densities.standard import (
     standardise_moments,
     standardise_sample,
 )
-from memdlib.densities.support import Support, powers, read_support
+from memdlib.densities.support import powers, read_support
 from memdlib.moments import translate_natural
 from memdlib.validation import (
     POSITIVE,
@@ -93,29 +89,20 @@ class MaxEntDensity(BaseEstimator):
     (0.2473, 5.0, 4.5)
     """
 
-    natural_params_: Array
-    log_normaliser_: Array
-    mean_params_: Array
-    entropy_: Array
-    moment_residual_: Array
-    duality_gap_: Array
-
     def __init__(
         self,
-        n_moments: int = 2,
+        n_moments=2,
         *,
-        support: ArrayLike | Support | None = None,
-        levels: ArrayLike | str | None = None,
-        tol: float = 1e-8,
-    ) -> None:
+        support=None,
+        levels=None,
+        tol=1e-8,
+    ):
         self.n_moments = n_moments
         self.support = support
         self.levels = levels
         self.tol = tol
 
-    def fit(
-        self, x: ArrayLike, y: object | None = None, sample_weight: Weights = None
-    ) -> Self:
+    def fit(self, x, y=None, sample_weight=None):
         """Match the moments of a sample, which is also the maximum-likelihood fit.
 
         Parameters
@@ -156,7 +143,7 @@ class MaxEntDensity(BaseEstimator):
             raw = power_moments(columns, probability, m)
         return self._match(moments, origin, unit, raw, x.shape[1:], support)
 
-    def from_moments(self, mu: ArrayLike) -> "MaxEntDensity":
+    def from_moments(self, mu):
         """Return a new object with the densities that have given moments.
 
         Parameters
@@ -197,7 +184,7 @@ class MaxEntDensity(BaseEstimator):
         density = clone(self)
         return density._match(moments, origin, unit, raw, mu.shape[:-1], support)
 
-    def logpdf(self, x: ArrayLike) -> Array:
+    def logpdf(self, x):
         """Log density, or log probability of levels.
 
         Parameters
@@ -216,7 +203,7 @@ class MaxEntDensity(BaseEstimator):
         log_density = distributions.log_density(pairs)
         return self._unflatten(log_density.reshape(*x.shape, -1))
 
-    def pdf(self, x: ArrayLike) -> Array:
+    def pdf(self, x):
         """Density, or probability of levels.
 
         Parameters
@@ -230,7 +217,7 @@ class MaxEntDensity(BaseEstimator):
         """
         return np.exp(self.logpdf(x))
 
-    def cdf(self, x: ArrayLike) -> Array:
+    def cdf(self, x):
         """Probability of values up to x.
 
         Parameters
@@ -246,7 +233,7 @@ class MaxEntDensity(BaseEstimator):
         distributions = self._fitted
         return self._unflatten(distributions.pairwise(distributions.probability, x))
 
-    def ppf(self, q: ArrayLike) -> Array:
+    def ppf(self, q):
         """Quantile, the smallest x with probability q of values up to x.
 
         Parameters
@@ -272,9 +259,9 @@ class MaxEntDensity(BaseEstimator):
 
     def rvs(
         self,
-        size: int | tuple[int, ...] | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> Array:
+        size=None,
+        random_state=None,
+    ):
         """Draw independent values by inversion of the distribution function.
 
         Parameters
@@ -296,7 +283,7 @@ class MaxEntDensity(BaseEstimator):
         q = np.maximum(q, 2.0**-54)
         return self._unflatten(distributions.pairwise(distributions.quantile, q))
 
-    def mean(self) -> Array:
+    def mean(self):
         """Mean of each density.
 
         Returns
@@ -305,7 +292,7 @@ class MaxEntDensity(BaseEstimator):
         """
         return self._unflatten(self._fitted.mean)
 
-    def std(self) -> Array:
+    def std(self):
         """Standard deviation of each density.
 
         Returns
@@ -314,9 +301,7 @@ class MaxEntDensity(BaseEstimator):
         """
         return self._unflatten(self._fitted.deviation)
 
-    def score(
-        self, x: ArrayLike, y: object | None = None, sample_weight: Weights = None
-    ) -> float:
+    def score(self, x, y=None, sample_weight=None):
         """Mean log-likelihood of a sample, for a search over the number of moments.
 
         Parameters
@@ -345,7 +330,7 @@ class MaxEntDensity(BaseEstimator):
         return float((weight / weight.sum()) @ log_density)
 
     @property
-    def _fitted(self) -> Distributions:
+    def _fitted(self):
         check_is_fitted(self, "_distributions")
         return self._distributions
 

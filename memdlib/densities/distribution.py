@@ -1,13 +1,12 @@
 """Distribution functions of densities, from the panels on which they were matched."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.optimize.elementwise import find_root
 
-from memdlib._types import Array, Indices
+from memdlib._types import Array
 from memdlib.densities.polynomials import LogPolynomials
 from memdlib.densities.support import NODES, Support
 
@@ -39,14 +38,14 @@ class Distributions:
     deviation: Array
 
     @cached_property
-    def cumulative(self) -> Array:
+    def cumulative(self):
         """Probability (B, P + 1) up to ends of panels, or below levels."""
         blocks = self._blocks(len(self.ends))
         mass = [self._panel_mass(self.ends[rows], rows) for rows in blocks]
         cumulative = np.pad(np.concatenate(mass).cumsum(axis=1), ((0, 0), (1, 0)))
         return cumulative / cumulative[:, -1:]
 
-    def log_density(self, x: Array) -> Array:
+    def log_density(self, x):
         """Log density of each member at x (N, B)."""
         inside = self.support.contains(x)
         u = (np.where(inside, x, self.origin) - self.origin) / self.unit
@@ -57,7 +56,7 @@ class Distributions:
         outside = np.where(np.isnan(x), np.nan, -np.inf)
         return np.where(inside, log_density, outside)
 
-    def probability(self, x: Array, rows: Indices) -> Array:
+    def probability(self, x, rows):
         """Probability of values up to x, for pairs of x (R,) and members (R,)."""
         if self.support.levels is not None:
             n_below = np.searchsorted(self.support.levels, x, side="right")
@@ -71,7 +70,7 @@ class Distributions:
         # NaN stays NaN
         return np.clip(before + within, 0.0, 1.0)
 
-    def quantile(self, q: Array, rows: Indices) -> Array:
+    def quantile(self, q, rows):
         """Smallest x of probability q, for pairs of q (R,) and members (R,)."""
         cumulative = self.cumulative[rows]
         panel = (cumulative[:, 1:-1] < q[:, None]).sum(axis=1)
@@ -92,9 +91,7 @@ class Distributions:
         x = np.clip(self.origin[rows] + self.unit[rows] * u, lower, upper)
         return np.where(q == 0, lower, np.where(q == 1, upper, x))
 
-    def pairwise(
-        self, function: Callable[[Array, Indices], Array], values: Array
-    ) -> Array:
+    def pairwise(self, function, values):
         """Apply a function of values and members to values (..., B) or (..., 1)."""
         values, rows = np.broadcast_arrays(values, np.arange(len(self.ends)))
         result = np.empty(values.shape)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import hankel
 
-from memdlib._types import Array, Indices
+from memdlib._types import Array
 from memdlib.densities.distribution import Distributions
 from memdlib.densities.moment_problem import (
     InfeasibleMomentsError,
@@ -24,7 +24,6 @@ from memdlib.densities.polynomials import (
     adaptive_panels,
     project_log_density,
 )
-from memdlib.densities.support import Support
 
 # Numbers of panels of the rounds, each different from the one before.
 _PANELS = (12, 14, 18, 24, 32, 48, 64, *(80, 71) * 7)
@@ -49,9 +48,7 @@ _ROUNDING = 1e-12
 _BLOCK = 2**12
 
 
-def match(
-    moments: Array, origin: Array, unit: Array, support: Support, tol: float
-) -> tuple[Distributions, Array, Array]:
+def match(moments, origin, unit, support, tol):
     """Distributions of largest entropy with given moments (n, m) of u.
 
     Also returns residuals (n,) and duality gaps (n,). Raises if a density fails.
@@ -106,9 +103,7 @@ class _Search:
     ``degenerate`` (n,) which densities live on fewer levels only, beyond rounding.
     """
 
-    def __init__(
-        self, moments: Array, origin: Array, unit: Array, support: Support
-    ) -> None:
+    def __init__(self, moments, origin, unit, support):
         """Set the state before the first round (long, as it names every array)."""
         n, m = moments.shape
         # E u^0, ..., E u^m
@@ -135,7 +130,7 @@ class _Search:
         self.n_ends = 0
 
     @property
-    def n_free(self) -> int:
+    def n_free(self):
         """Parameters to solve for: on the line the highest of an odd number is zero."""
         on_line = np.isinf([self.support.lower, self.support.upper]).all()
         return self.m - self.m % 2 if on_line else self.m
@@ -153,7 +148,7 @@ class _Search:
         alpha = np.zeros((len(rows), self.m))
         return LogPolynomials(alpha=alpha, beta=np.ones_like(alpha), theta=theta)
 
-    def solve(self, rows: Indices) -> None:
+    def solve(self, rows):
         """Alternate Newton and its check on another grid, until each row has ended."""
         ends = self._place_panels(rows, None, _PANELS[0])
         grid = self._evaluate(rows, ends)
@@ -284,7 +279,7 @@ class _Search:
         self.density[rows] = basis
         self.gap[rows] = solution.gap
 
-    def raise_failure(self, row: int) -> None:
+    def raise_failure(self, row):
         """Raise the error that says why a density was not found."""
         m = self.m
         problem = f"density {row}: {m} moments on {self.support}"

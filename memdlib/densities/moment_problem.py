@@ -66,9 +66,7 @@ class DualSolution:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def solve_dual(
-    features: Array, log_weights: Array, mu: Array, *, start: Array | None = None
-) -> DualSolution:
+def solve_dual(features, log_weights, mu, *, start=None):
     """Minimise psi(lambda) + lambda . mu for each row of ``mu``.
 
     Newton's method with backtracking, for all rows at once; a row that has converged,
@@ -238,9 +236,7 @@ def _backtrack(features, log_weights, mu, lam, step, *, limit, slope):
     return length, value, mean, p
 
 
-def evaluate_dual(
-    features: Array, log_weights: Array, mu: Array, lam: Array
-) -> tuple[Array, Array, Array]:
+def evaluate_dual(features, log_weights, mu, lam):
     """Dual objective (B,), moments (B, m) and node probabilities (B, N) at lambda."""
     p = log_weights - (lam[:, None] @ features.swapaxes(-1, -2))[:, 0]
     top = p.max(axis=1, keepdims=True)

@@ -5,12 +5,11 @@ p_0 = 1, is kept for a batch of B densities at a time (Gautschi, Orthogonal Poly
 2004). Column j of ``beta`` holds beta_(j+1).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from memdlib._types import Array, Index
+from memdlib._types import Array
 from memdlib.densities.support import panel_nodes
 
 # Largest size of a log density, so that its products stay in the range of numbers.
@@ -35,17 +34,17 @@ class LogPolynomials:
     beta: Array
     theta: Array
 
-    def __getitem__(self, rows: Index) -> "LogPolynomials":
+    def __getitem__(self, rows):
         return LogPolynomials(
             alpha=self.alpha[rows], beta=self.beta[rows], theta=self.theta[rows]
         )
 
-    def __setitem__(self, rows: Index, new: "LogPolynomials") -> None:
+    def __setitem__(self, rows, new):
         self.alpha[rows] = new.alpha
         self.beta[rows] = new.beta
         self.theta[rows] = new.theta
 
-    def __call__(self, u: Array) -> Array:
+    def __call__(self, u):
         """Minus the log density at u (B, N)."""
         previous = 0.0
         current = np.ones_like(u)
@@ -62,19 +61,19 @@ class LogPolynomials:
         return total
 
     @np.errstate(over="ignore", invalid="ignore")
-    def bounded(self, u: Array) -> Array:
+    def bounded(self, u):
         """Minus the log density at u (B, N), clipped to the range of numbers."""
         return np.clip(np.nan_to_num(self(u)), -_MOST, _MOST)
 
-    def means(self, moments: Array) -> Array:
+    def means(self, moments):
         """Means of p_0, ..., p_m for moments E u^0, ..., E u^m, both (B, m + 1)."""
         return (self.coefficients() @ moments[..., None])[..., 0]
 
-    def natural_params(self) -> Array:
+    def natural_params(self):
         """Coefficients (B, m + 1) of 1, u, ..., u^m in minus the log density."""
         return (self.theta[:, None] @ self.coefficients())[:, 0]
 
-    def coefficients(self) -> Array:
+    def coefficients(self):
         """Coefficients (B, m + 1, m + 1) of 1, u, ..., u^m (last) in p_0, ..., p_m."""
         n_batch, m = self.alpha.shape
         previous = np.zeros((n_batch, m + 1))
@@ -94,9 +93,7 @@ class LogPolynomials:
         return np.stack(rows, axis=1)
 
 
-def project_log_density(
-    u: Array, mass: Array, minus_log: Array, m: int
-) -> tuple[LogPolynomials, Array]:
+def project_log_density(u, mass, minus_log, m):
     """Log polynomials of degree m that are orthonormal under masses at nodes (B, N).
 
     The basis comes from Stieltjes's procedure, theta from projecting minus the log
@@ -129,12 +126,12 @@ def project_log_density(
 
 
 def adaptive_panels(
-    densities: Sequence[LogPolynomials],
-    low: Array,
-    high: Array,
-    old: Array | None,
-    n_panels: int,
-) -> Array:
+    densities,
+    low,
+    high,
+    old,
+    n_panels,
+):
     """Ends (B, P + 1) of panels from low to high (B,) that follow several densities.
 
     The densities change about equally on each panel. ``old`` are the ends of earlier

@@ -2,18 +2,15 @@
 
 import numpy as np
 
-from memdlib._types import Array, Bools
 from memdlib.densities.moment_problem import InfeasibleMomentsError, RoundedMomentsError
-from memdlib.densities.support import Support, powers
+from memdlib.densities.support import powers
 from memdlib.moments import translate
 
 # Largest error that rounding may leave in a moment of u.
 _COARSE = 1e-6
 
 
-def standardise_sample(
-    columns: Array, probability: Array, m: int, support: Support
-) -> tuple[Array, Array, Array]:
+def standardise_sample(columns, probability, m, support):
     """Mean (B,), unit (B,) and moments (B, m) of u for columns (n, B) of a sample.
 
     ``probability`` (n,) are the weights of the rows, of sum one.
@@ -30,14 +27,14 @@ def standardise_sample(
     return mean, unit, power_moments(u, probability, m)
 
 
-def power_moments(columns: Array, probability: Array, m: int) -> Array:
+def power_moments(columns, probability, m):
     """Moments E x, ..., E x^m (B, m) of columns (n, B) under probabilities (n,)."""
     moments = [probability @ columns**j for j in range(1, m + 1)]
     return np.stack(moments, axis=1)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # refused
-def standardise_moments(raw: Array, support: Support) -> tuple[Array, Array, Array]:
+def standardise_moments(raw, support):
     """Mean (B,), unit (B,) and moments (B, m) of u, of power moments about zero."""
     m = raw.shape[1]
     mean = raw[:, 0]
@@ -60,7 +57,7 @@ def standardise_moments(raw: Array, support: Support) -> tuple[Array, Array, Arr
     return mean, unit, moments
 
 
-def raise_if_rounded(lost: Bools, mean: Array, unit: Array) -> None:
+def raise_if_rounded(lost, mean, unit):
     """Raise if rounding or overflow has cost the moments of a row (B,) their digits."""
     if lost.any():
         row = np.argmax(lost)

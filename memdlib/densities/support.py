@@ -6,7 +6,6 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import roots_legendre
 
-from memdlib._types import Array, ArrayLike, Bools
 from memdlib.validation import check_integer, check_real_array
 
 # Gauss-Legendre nodes of a panel.
@@ -32,14 +31,14 @@ class Support:
 
     lower: float
     upper: float
-    levels: tuple[float, ...] | None = None
+    levels: tuple = None
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self):
         """Whether both ends are finite."""
         return bool(np.isfinite([self.lower, self.upper]).all())
 
-    def __str__(self) -> str:
+    def __str__(self):
         if self.levels is not None:
             names = [f"{x:g}" for x in self.levels[:4]]
             if len(self.levels) > 4:
@@ -49,18 +48,18 @@ class Support:
         right = "]" if self.upper < np.inf else ")"
         return f"{left}{self.lower:g}, {self.upper:g}{right}"
 
-    def contains(self, x: Array) -> Bools:
+    def contains(self, x):
         """Whether x lies on the support, same shape."""
         if self.levels is not None:
             return np.isin(x, self.levels)
         return np.isfinite(x) & (x >= self.lower) & (x <= self.upper)
 
-    def standardise(self) -> tuple[float, float]:
+    def standardise(self):
         """Midpoint and half the width of a bounded support."""
         half = (self.upper - self.lower) / 2.0
         return self.lower + half, half
 
-    def grid(self, n_nodes: int) -> tuple[Array, Array]:
+    def grid(self, n_nodes):
         """Nodes in [-1, 1] and log weights for a bounded support; levels exactly."""
         if self.levels is None:
             nodes, weights = gauss_legendre(n_nodes)
@@ -69,16 +68,14 @@ class Support:
         nodes = (np.array(self.levels) - origin) / unit
         return nodes, np.zeros(len(nodes))
 
-    def nodes(self, ends: Array) -> tuple[Array, Array]:
+    def nodes(self, ends):
         """Nodes and weights (B, N) of panels between ends; levels with weight one."""
         if self.levels is None:
             return panel_nodes(ends)
         return ends, np.ones(ends.shape)
 
 
-def read_support(
-    support: ArrayLike | Support | None = None, *, levels: ArrayLike | None = None
-) -> Support:
+def read_support(support=None, *, levels=None):
     """Return the support that is given by an interval, or by a set of levels.
 
     The type of a sequence never matters: a tuple, a list and an array of the same
@@ -145,7 +142,7 @@ def _read_levels(levels):
 
 
 @lru_cache(maxsize=32)
-def gauss_legendre(n_nodes: int) -> tuple[Array, Array]:
+def gauss_legendre(n_nodes):
     """Nodes and weights of the Gauss-Legendre rule on [-1, 1], shared and read-only."""
     rule = roots_legendre(check_integer(n_nodes, "n_nodes"))
     for array in rule:
@@ -153,7 +150,7 @@ def gauss_legendre(n_nodes: int) -> tuple[Array, Array]:
     return rule
 
 
-def panel_nodes(ends: Array, n_nodes: int = NODES) -> tuple[Array, Array]:
+def panel_nodes(ends, n_nodes=NODES):
     """Gauss-Legendre nodes and weights (B, P n) on panels between ends (B, P + 1)."""
     nodes, weights = gauss_legendre(n_nodes)
     half = 0.5 * np.diff(ends)[..., None]
@@ -161,7 +158,7 @@ def panel_nodes(ends: Array, n_nodes: int = NODES) -> tuple[Array, Array]:
     return u.reshape(len(ends), -1), (half * weights).reshape(len(ends), -1)
 
 
-def powers(u: ArrayLike, n_moments: int) -> Array:
+def powers(u, n_moments):
     """Return (u, u^2, ..., u^m), shape (..., m), of u of shape (...)."""
     u = np.asarray(u, np.float64)
     return np.multiply.accumulate(

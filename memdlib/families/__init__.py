@@ -54,12 +54,12 @@ _COUNTS = Bernoulli, Poisson, Geometric, Multinomial
 _REGISTRY = {kind.name: kind() for kind in (*_CONTINUOUS, *_COUNTS)}
 
 
-def family_names() -> list[str]:
+def family_names():
     """Names of the registered families, in alphabetical order."""
     return sorted(_REGISTRY)
 
 
-def get_family(family: str | MarginalFamily) -> MarginalFamily:
+def get_family(family):
     """Return a family of single features by name, or the family itself.
 
     Parameters

@@ -7,13 +7,10 @@ estimates the error. The panels of features that miss the tolerance are halved.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from memdlib._types import Array, ArrayLike, Indices, MatrixLike
 from memdlib.densities.support import gauss_legendre, powers
 from memdlib.validation import check_domain
 
@@ -28,13 +25,18 @@ _HALVINGS = 4
 ROUNDING = 2.0**10 * np.finfo(np.float64).eps
 
 
+def as_floats(values):
+    """Values as an array of float64."""
+    return np.asarray(values, dtype=np.float64)
+
+
 def jensen_shannon_quadrature(
-    log_density: Callable[[Array, Indices], Array],
-    edges: Array,
-    weights: Array,
+    log_density,
+    edges,
+    weights,
     *,
-    tol: float = 1e-10,
-) -> tuple[Array, Array]:
+    tol=1e-10,
+):
     """Jensen-Shannon divergence of K densities of d features, by adaptive quadrature.
 
     Parameters
@@ -71,7 +73,7 @@ def jensen_shannon_quadrature(
     return value, error
 
 
-def _with_error(log_density, edges, features, weights) -> Array:
+def _with_error(log_density, edges, features, weights):
     """Divergences of features (f,) and their errors, (2, f), from edges (f, B)."""
     value_error = np.empty((2, len(features)))
     n_nodes = (edges.shape[1] - 1) * (_COARSE + _FINE)
@@ -85,7 +87,7 @@ def _with_error(log_density, edges, features, weights) -> Array:
     return value_error
 
 
-def _jensen_shannon(log_density, edges, features, weights, n_nodes) -> Array:
+def _jensen_shannon(log_density, edges, features, weights, n_nodes):
     """Divergences (f,) of some features by one rule on panels with edges (f, B)."""
     nodes, rule = gauss_legendre(n_nodes)
     half = 0.5 * np.diff(edges)[..., None]
@@ -98,7 +100,7 @@ def _jensen_shannon(log_density, edges, features, weights, n_nodes) -> Array:
     return (dx.reshape(n_features, -1) * integrand).sum(axis=1)
 
 
-def _divergence_density(log_p, weights) -> Array:
+def _divergence_density(log_p, weights):
     """Integrand (f, N) of the divergence, from log densities (K, f, N).
 
     With the mixture q it is the sum of w_k (p_k log(p_k / q) - p_k + q) over the
@@ -140,11 +142,10 @@ class Family(ABC):
     points than zero: the others ignore ``location``.
     """
 
-    name: ClassVar[str]
-    axes: ClassVar[tuple[int, ...]] = (-1,)
+    axes = (-1,)
 
     @abstractmethod
-    def natural(self, mu: ArrayLike) -> Array:
+    def natural(self, mu):
         """Natural parameters of mean parameters.
 
         Parameters
@@ -160,7 +161,7 @@ class Family(ABC):
         """
 
     @abstractmethod
-    def mean(self, lam: ArrayLike) -> Array:
+    def mean(self, lam):
         """Mean parameters of natural parameters, the inverse of :meth:`natural`.
 
         Parameters
@@ -176,7 +177,7 @@ class Family(ABC):
         """
 
     @abstractmethod
-    def log_normaliser(self, lam: ArrayLike) -> Array:
+    def log_normaliser(self, lam):
         """Log-normaliser psi(lambda) = lambda_0; its gradient is -mu.
 
         Parameters
@@ -190,7 +191,7 @@ class Family(ABC):
         """
 
     @abstractmethod
-    def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
+    def log_density(self, X, lam):
         """Log density -lambda_0 - lambda . phi(x) + log base measure.
 
         Parameters
@@ -206,7 +207,7 @@ class Family(ABC):
             Nats.
         """
 
-    def entropy(self, mu: ArrayLike) -> Array:
+    def entropy(self, mu):
         """Entropy lambda_0 + lambda . mu relative to the base measure.
 
         Parameters
@@ -219,11 +220,11 @@ class Family(ABC):
         ndarray of shape (...)
             Nats.
         """
-        mu = np.asarray(mu, dtype=np.float64)
+        mu = as_floats(mu)
         lam = self.natural(mu)
         return self.log_normaliser(lam) + (lam * mu).sum(axis=self.axes)
 
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    def kl(self, mu1, mu2):
         """Kullback-Leibler divergence KL(p_1 || p_2) of two members.
 
         Parameters
@@ -236,7 +237,7 @@ class Family(ABC):
         ndarray of shape (...)
             Nats.
         """
-        mu1 = np.asarray(mu1, dtype=np.float64)
+        mu1 = as_floats(mu1)
         lam1 = self.natural(mu1)
         lam2 = self.natural(mu2)
         psi_change = self.log_normaliser(lam2) - self.log_normaliser(lam1)
@@ -245,10 +246,10 @@ class Family(ABC):
 
     def jeffreys(
         self,
-        mu1: ArrayLike,
-        mu2: ArrayLike,
-        location: ArrayLike | None = None,
-    ) -> Array:
+        mu1,
+        mu2,
+        location=None,
+    ):
         """Jeffreys divergence J(p_1, p_2) = (lambda_2 - lambda_1) . (mu_1 - mu_2).
 
         Parameters
@@ -268,18 +269,18 @@ class Family(ABC):
         ----------
         .. [1] Dukkipati et al., ICDM 2013, eq. 19.
         """
-        mu1 = np.asarray(mu1, dtype=np.float64)
-        mu2 = np.asarray(mu2, dtype=np.float64)
+        mu1 = as_floats(mu1)
+        mu2 = as_floats(mu2)
         lam_change = self.natural(mu2) - self.natural(mu1)
         return (lam_change * (mu1 - mu2)).sum(axis=self.axes)
 
     def js_gm(
         self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        lam: ArrayLike | None = None,
-        location: ArrayLike | None = None,
-    ) -> Array:
+        mu,
+        weights,
+        lam=None,
+        location=None,
+    ):
         """JS_GM of K members = -Cov_weights(lambda, mu), in O(K).
 
         Parameters
@@ -303,8 +304,8 @@ class Family(ABC):
         ----------
         .. [1] Dukkipati et al., ICDM 2013, eq. 23 and 24.
         """
-        mu = np.asarray(mu, dtype=np.float64)
-        w = np.asarray(weights, dtype=np.float64)
+        mu = as_floats(mu)
+        w = as_floats(weights)
         if lam is None:
             lam = self.natural(mu)
         centred = mu - mu[0]
@@ -331,16 +332,15 @@ class MarginalFamily(Family):
         Whether the support excludes negative values.
     """
 
-    n_moments: ClassVar[int]
-    translates: ClassVar[bool] = False
-    nonnegative: ClassVar[bool] = False
+    translates = False
+    nonnegative = False
 
-    def log_base_measure(self, x: ArrayLike) -> Array:
+    def log_base_measure(self, x):
         """Log density of the base measure at x, zero unless a family says otherwise."""
         return np.zeros(np.shape(x))
 
     @abstractmethod
-    def observe(self, X: MatrixLike) -> MatrixLike:
+    def observe(self, X):
         """Check data against the support; return the values whose moments are taken.
 
         Parameters
@@ -356,13 +356,13 @@ class MarginalFamily(Family):
 
     def regularise(
         self,
-        mu: Array,
-        weight: Array,
+        mu,
+        weight,
         *,
-        variance_shrinkage: float,
-        alpha: float,
-        location: Array | None = None,
-    ) -> Array:
+        variance_shrinkage,
+        alpha,
+        location=None,
+    ):
         """Move class mean parameters off the boundary, where no density exists.
 
         Parameters
@@ -383,7 +383,7 @@ class MarginalFamily(Family):
         """
         return mu
 
-    def choose_shrinkage(self, mu: Array, weight: Array) -> float:
+    def choose_shrinkage(self, mu, weight):
         """Shrinkage that the moments suggest, zero unless a family says otherwise.
 
         Parameters
@@ -399,7 +399,7 @@ class MarginalFamily(Family):
         """
         return 0.0
 
-    def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
+    def log_density(self, X, lam):
         """Log density at x, one feature at a time.
 
         Parameters
@@ -414,17 +414,17 @@ class MarginalFamily(Family):
         ndarray of shape (...)
             Nats.
         """
-        x = np.asarray(X, dtype=np.float64)
-        lam = np.asarray(lam, dtype=np.float64)
+        x = as_floats(X)
+        lam = as_floats(lam)
         linear = (lam * powers(x, self.n_moments)).sum(axis=-1)
         return self.log_base_measure(x) - self.log_normaliser(lam) - linear
 
     def jensen_shannon(
         self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        location: ArrayLike | None = None,
-    ) -> tuple[Array, Array]:
+        mu,
+        weights,
+        location=None,
+    ):
         """Jensen-Shannon divergence of K members, by quadrature or by summation.
 
         Parameters
@@ -451,7 +451,7 @@ class MarginalFamily(Family):
 
         return jensen_shannon_quadrature(log_density, edges, w)
 
-    def panels(self, mu: Array) -> Array:
+    def panels(self, mu):
         """Edges of panels for quadrature that cover members and are smooth inside.
 
         Parameters
@@ -473,10 +473,10 @@ class MarginalFamily(Family):
 class NonnegativeFamily(MarginalFamily):
     """A family on values, or on indicators, >= 0 whose only moment is the mean."""
 
-    n_moments: ClassVar[int] = 1
-    nonnegative: ClassVar[bool] = True
+    n_moments = 1
+    nonnegative = True
 
-    def observe(self, X: MatrixLike) -> MatrixLike:
+    def observe(self, X):
         """Return X (n, d); a ValueError names the least value if it is below zero."""
         values = X.data if sparse.issparse(X) else X
         if (values < 0).any():
@@ -488,22 +488,22 @@ class NonnegativeFamily(MarginalFamily):
 
     def jeffreys(
         self,
-        mu1: ArrayLike,
-        mu2: ArrayLike,
-        location: ArrayLike | None = None,
-    ) -> Array:
+        mu1,
+        mu2,
+        location=None,
+    ):
         """J(p_1, p_2) (...), nats, as a sum of terms that are never negative."""
         return self.kl(mu1, mu2) + self.kl(mu2, mu1)
 
     def regularise(
         self,
-        mu: Array,
-        weight: Array,
+        mu,
+        weight,
         *,
-        variance_shrinkage: float,
-        alpha: float,
-        location: Array | None = None,
-    ) -> Array:
+        variance_shrinkage,
+        alpha,
+        location=None,
+    ):
         """Add ``alpha`` instances at the pooled mean to every class.
 
         A feature that is zero throughout gets the mean 1 in every class, so that it
@@ -522,18 +522,16 @@ class NonnegativeFamily(MarginalFamily):
         np.copyto(smooth, 1.0, where=pooled == 0)
         return smooth
 
-    def _positive(self, mu: ArrayLike) -> Array:
+    def _positive(self, mu):
         """Mean parameters (..., m) as float64, checked to be above zero."""
-        mu = np.asarray(mu, dtype=np.float64)
+        mu = as_floats(mu)
         article = "an" if self.name[0] in "aeiou" else "a"
         remedy = f"{article} {self.name} density needs a mean above zero"
         check_domain(mu > 0, mu, "mean", f"{remedy}; use alpha > 0")
         return mu
 
 
-def drop_weightless(
-    mu: ArrayLike, weights: ArrayLike, location: Array | None = None
-) -> tuple[Array, Array, Array | None]:
+def drop_weightless(mu, weights, location=None):
     """Members of positive weight, their weights with sum one, and their locations.
 
     Parameters
@@ -548,17 +546,15 @@ def drop_weightless(
     weights : ndarray of shape (K',)
     location : ndarray of shape (K', d) or None
     """
-    w = np.asarray(weights, dtype=np.float64)
+    w = as_floats(weights)
     positive = w > 0
-    mu = np.asarray(mu, dtype=np.float64)[positive]
+    mu = as_floats(mu)[positive]
     if location is not None:
         location = location[positive]
     return mu, w[positive] / w.sum(), location
 
 
-def smooth_towards_pooled(
-    mu: Array, weight: Array, alpha: float
-) -> tuple[Array, Array, Array]:
+def smooth_towards_pooled(mu, weight, alpha):
     """Add ``alpha`` instances at the pooled mean to every class.
 
     Parameters
@@ -589,14 +585,14 @@ def smooth_towards_pooled(
     return smooth, pooled, total
 
 
-def by_feature(weight: Array, mu: Array) -> Array:
+def by_feature(weight, mu):
     """Weights (..., K) or (..., K, d) so shaped that they broadcast to (..., K, d)."""
     if weight.ndim == mu.ndim - 1:
         return weight
     return weight[..., None]
 
 
-def class_fractions(count: Array) -> Array:
+def class_fractions(count):
     """Fraction of the weight of a feature that each class has, of weights (..., K, d).
 
     Zero where no class has any weight.

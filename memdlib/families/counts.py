@@ -2,16 +2,19 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import entr, expit, gammaln, logit, xlog1py
 
-from memdlib._types import Array, ArrayLike, Indices, MatrixLike
 from memdlib.divergences import itakura_saito, kl_terms
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
-from memdlib.families.base import ROUNDING, NonnegativeFamily, smooth_towards_pooled
+from memdlib.families.base import (
+    ROUNDING,
+    NonnegativeFamily,
+    as_floats,
+    smooth_towards_pooled,
+)
 from memdlib.validation import check_domain
 
 # Probability of the counts that are left out of a sum over all of them.
@@ -30,20 +33,20 @@ class CountFamily(NonnegativeFamily):
     """
 
     @abstractmethod
-    def largest_count(self, mu: Array) -> Array:
+    def largest_count(self, mu):
         """Count (...) beyond which members mu (..., 1) have probability 1e-17."""
 
     def jensen_shannon(
         self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        location: ArrayLike | None = None,
-    ) -> tuple[Array, Array]:
+        mu,
+        weights,
+        location=None,
+    ):
         """Jensen-Shannon divergence (d,) of K members, by summation, and its error.
 
         A ValueError names a feature whose sum would need more than a million counts.
         """
-        mu = np.asarray(mu, dtype=np.float64)
+        mu = as_floats(mu)
         lam = self.natural(mu)
         n_counts = self._n_counts(mu)
         value = np.empty(len(n_counts))
@@ -60,7 +63,7 @@ class CountFamily(NonnegativeFamily):
             start += step
         return value, np.full(len(value), _TAIL)
 
-    def _n_counts(self, mu: Array) -> Indices:
+    def _n_counts(self, mu):
         """Number of counts (d,) 0, 1, ... that hold the mass of members (K, d, 1)."""
         largest = self.largest_count(mu).max(axis=0)
         if largest.max() > _LARGEST_COUNT:
@@ -86,36 +89,36 @@ class Poisson(CountFamily):
     True
     """
 
-    name: ClassVar[str] = "poisson"
+    name = "poisson"
 
-    def natural(self, mu: ArrayLike) -> Array:
+    def natural(self, mu):
         """Natural parameters lambda = -log mu (..., 1) of means (..., 1) above zero."""
         return 0.0 - np.log(self._positive(mu))  # not -0.0
 
-    def mean(self, lam: ArrayLike) -> Array:
+    def mean(self, lam):
         """Means exp(-lambda) (..., 1) of natural parameters (..., 1)."""
-        return np.exp(-np.asarray(lam, dtype=np.float64))
+        return np.exp(-as_floats(lam))
 
-    def log_normaliser(self, lam: ArrayLike) -> Array:
+    def log_normaliser(self, lam):
         """Log-normaliser psi(lambda) = exp(-lambda) (...), the mean."""
         return self.mean(lam)[..., 0]
 
-    def log_base_measure(self, x: ArrayLike) -> Array:
+    def log_base_measure(self, x):
         """Log of 1/x! (...), by the gamma function where x is no integer."""
-        return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
+        return -gammaln(as_floats(x) + 1.0)
 
-    def entropy(self, mu: ArrayLike) -> Array:
+    def entropy(self, mu):
         """Entropy mu - mu log mu (...), nats, relative to the base measure 1/x!."""
         mean = self._positive(mu)[..., 0]
         return mean + entr(mean)
 
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    def kl(self, mu1, mu2):
         """KL(p_1 || p_2) = mu_1 log(mu_1 / mu_2) - mu_1 + mu_2 (...), nats."""
         mean1 = self._positive(mu1)[..., 0]
         mean2 = self._positive(mu2)[..., 0]
         return kl_terms(mean1, mean2, mean2 - mean1)
 
-    def largest_count(self, mu: Array) -> Array:
+    def largest_count(self, mu):
         """Count (...) from Bernstein's bound on the tail of members mu (..., 1)."""
         # P(X >= mean + t) <= exp(-t^2 / (2 mean + 2 t / 3))
         mean = mu[..., 0]
@@ -135,30 +138,30 @@ class Geometric(CountFamily):
     [0.5]
     """
 
-    name: ClassVar[str] = "geometric"
+    name = "geometric"
 
-    def natural(self, mu: ArrayLike) -> Array:
+    def natural(self, mu):
         """Natural parameters lambda = -log q (..., 1) of means (..., 1) above zero."""
         return np.log1p(1.0 / self._positive(mu))
 
-    def mean(self, lam: ArrayLike) -> Array:
+    def mean(self, lam):
         """Means 1 / (exp(lambda) - 1) (..., 1) of natural parameters (..., 1) > 0."""
-        lam = np.asarray(lam, dtype=np.float64)
+        lam = as_floats(lam)
         remedy = "exp(-lambda x) is summable only for lambda > 0"
         check_domain(lam > 0, lam, "lambda", remedy)
         return np.exp(-lam) / -np.expm1(-lam)
 
-    def log_normaliser(self, lam: ArrayLike) -> Array:
+    def log_normaliser(self, lam):
         """Log-normaliser psi(lambda) = -log(1 - exp(-lambda)) (...)."""
-        lam = np.asarray(lam, dtype=np.float64)[..., 0]
+        lam = as_floats(lam)[..., 0]
         return -np.log(-np.expm1(-lam))
 
-    def entropy(self, mu: ArrayLike) -> Array:
+    def entropy(self, mu):
         """Entropy log(1 + mu) + mu log(1 + 1/mu) (...), nats."""
         mean = self._positive(mu)[..., 0]
         return np.log1p(mean) + mean * np.log1p(1.0 / mean)
 
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    def kl(self, mu1, mu2):
         """KL(p_1 || p_2) (...), nats, as a sum of terms that are never negative."""
         mean1 = self._positive(mu1)[..., 0]
         mean2 = self._positive(mu2)[..., 0]
@@ -172,7 +175,7 @@ class Geometric(CountFamily):
         tails = itakura_saito(n_tosses1, n_tosses2)
         return heads + tails
 
-    def largest_count(self, mu: Array) -> Array:
+    def largest_count(self, mu):
         """Count (...) from the tail q^x of members mu (..., 1)."""
         lam = self.natural(mu)[..., 0]
         return np.ceil(-np.log(_TAIL) / lam)
@@ -181,25 +184,25 @@ class Geometric(CountFamily):
 class TwoOutcomeFamily(NonnegativeFamily):
     """A family of two outcomes, whose mean is the probability theta of one of them."""
 
-    def natural(self, mu: ArrayLike) -> Array:
+    def natural(self, mu):
         """Natural parameters lambda = -logit(theta) (..., 1) of theta (..., 1)."""
-        mu = np.asarray(mu, dtype=np.float64)
+        mu = as_floats(mu)
         remedy = (
             f"a {self.name.capitalize()} density needs a mean strictly between 0 and 1"
         )
         check_domain((mu > 0) & (mu < 1), mu, "mean", f"{remedy}; use alpha > 0")
         return 0.0 - logit(mu)  # not -0.0
 
-    def mean(self, lam: ArrayLike) -> Array:
+    def mean(self, lam):
         """Probabilities theta = 1 / (1 + exp(lambda)) (..., 1) of lambda (..., 1)."""
-        return expit(-np.asarray(lam, dtype=np.float64))
+        return expit(-as_floats(lam))
 
-    def entropy(self, mu: ArrayLike) -> Array:
+    def entropy(self, mu):
         """Entropy -theta log theta - (1 - theta) log(1 - theta) (...), nats."""
         theta = _probability(mu)
         return entr(theta) - xlog1py(1.0 - theta, -theta)
 
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    def kl(self, mu1, mu2):
         """KL(p_1 || p_2) (...), nats, with one nonnegative term for each outcome."""
         theta1 = _probability(mu1)
         theta2 = _probability(mu2)
@@ -210,10 +213,10 @@ class TwoOutcomeFamily(NonnegativeFamily):
 
     def jensen_shannon(
         self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        location: ArrayLike | None = None,
-    ) -> tuple[Array, Array]:
+        mu,
+        weights,
+        location=None,
+    ):
         """Jensen-Shannon divergence (d,) of K members, nats, and zero as its error."""
         theta = _probability(mu)
         P = np.stack([theta, 1.0 - theta], axis=-1)
@@ -234,14 +237,14 @@ class Bernoulli(TwoOutcomeFamily):
     [-1.098612, 1.098612]
     """
 
-    name: ClassVar[str] = "bernoulli"
+    name = "bernoulli"
 
-    def log_normaliser(self, lam: ArrayLike) -> Array:
+    def log_normaliser(self, lam):
         """Log-normaliser psi(lambda) = log(1 + exp(-lambda)) (...)."""
-        lam = np.asarray(lam, dtype=np.float64)[..., 0]
+        lam = as_floats(lam)[..., 0]
         return np.logaddexp(0.0, -lam)
 
-    def observe(self, X: MatrixLike) -> MatrixLike:
+    def observe(self, X):
         """Presence [x > 0] of X (n, d), float64; a value below zero is a ValueError."""
         X = super().observe(X).astype(np.float64)
         if sparse.issparse(X):
@@ -250,13 +253,13 @@ class Bernoulli(TwoOutcomeFamily):
 
     def regularise(
         self,
-        mu: Array,
-        weight: Array,
+        mu,
+        weight,
         *,
-        variance_shrinkage: float,
-        alpha: float,
-        location: Array | None = None,
-    ) -> Array:
+        variance_shrinkage,
+        alpha,
+        location=None,
+    ):
         """Add ``alpha`` instances at the pooled mean to every class.
 
         A feature that is present everywhere or nowhere gets the mean 1/2 in every
@@ -303,9 +306,9 @@ class Binomial(TwoOutcomeFamily):
     [0.012, 0.035, 0.035]
     """
 
-    name: ClassVar[str] = "binomial"
+    name = "binomial"
 
-    def log_normaliser(self, lam: ArrayLike) -> Array:
+    def log_normaliser(self, lam):
         """Refuse with a ValueError, as does any density: it depends on the length."""
         # a classifier asks for this first, so that it stops here and does not add up
         # the scores of words as if their counts were independent
@@ -317,13 +320,13 @@ class Binomial(TwoOutcomeFamily):
 
     def regularise(
         self,
-        mu: Array,
-        weight: Array,
+        mu,
+        weight,
         *,
-        variance_shrinkage: float,
-        alpha: float,
-        location: Array | None = None,
-    ) -> Array:
+        variance_shrinkage,
+        alpha,
+        location=None,
+    ):
         """Word probabilities of each class, as the multinomial family has them.
 
         In a vocabulary of one word there is no other: its probability is then put at
@@ -356,37 +359,37 @@ class ProbabilityVectorFamily(NonnegativeFamily):
     is the last axis of :class:`Categorical`, and the features of :class:`Multinomial`.
     """
 
-    def natural(self, mu: ArrayLike) -> Array:
+    def natural(self, mu):
         """Natural parameters lambda = -log p (..., m) of p (..., m) above zero."""
         return 0.0 - np.log(self._positive(mu))  # not -0.0
 
-    def mean(self, lam: ArrayLike) -> Array:
+    def mean(self, lam):
         """Probabilities p = exp(-lambda) (..., m) of natural parameters (..., m)."""
-        return np.exp(-np.asarray(lam, dtype=np.float64))
+        return np.exp(-as_floats(lam))
 
-    def log_normaliser(self, lam: ArrayLike) -> Array:
+    def log_normaliser(self, lam):
         """Log-normaliser (...), which is zero."""
         return np.zeros(np.shape(lam)[:-1])
 
-    def entropy(self, mu: ArrayLike) -> Array:
+    def entropy(self, mu):
         """Entropy, the sum of -p log p over the last axis (...), nats."""
-        return entr(np.asarray(mu, dtype=np.float64)).sum(axis=-1)
+        return entr(as_floats(mu)).sum(axis=-1)
 
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    def kl(self, mu1, mu2):
         """KL(p_1 || p_2) (...), nats, with one nonnegative term for each outcome."""
-        p1 = np.asarray(mu1, dtype=np.float64)
-        p2 = np.asarray(mu2, dtype=np.float64)
+        p1 = as_floats(mu1)
+        p2 = as_floats(mu2)
         return kl_terms(p1, p2, p2 - p1).sum(axis=-1)
 
     def jensen_shannon(
         self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        location: ArrayLike | None = None,
-    ) -> tuple[Array, Array]:
+        mu,
+        weights,
+        location=None,
+    ):
         """Jensen-Shannon divergence (d,) of K members, nats, and zero as its error."""
-        p = np.asarray(mu, dtype=np.float64)
-        w = np.asarray(weights, dtype=np.float64)
+        p = as_floats(mu)
+        w = as_floats(weights)
         # mixture - p from differences to p_1, so that near-equality keeps its digits
         offset = p - p[:1]
         change = np.tensordot(w, offset, 1) - offset
@@ -412,21 +415,21 @@ class Multinomial(ProbabilityVectorFamily):
     np.float64(1.039721)
     """
 
-    name: ClassVar[str] = "multinomial"
+    name = "multinomial"
 
-    def log_base_measure(self, x: ArrayLike) -> Array:
+    def log_base_measure(self, x):
         """Log of 1/x! (...), by the gamma function where x is no integer."""
-        return -gammaln(np.asarray(x, dtype=np.float64) + 1.0)
+        return -gammaln(as_floats(x) + 1.0)
 
     def regularise(
         self,
-        mu: Array,
-        weight: Array,
+        mu,
+        weight,
         *,
-        variance_shrinkage: float,
-        alpha: float,
-        location: Array | None = None,
-    ) -> Array:
+        variance_shrinkage,
+        alpha,
+        location=None,
+    ):
         """Word probabilities of each class, with ``alpha`` pooled documents added.
 
         The probabilities of all classes are then mixed with the uniform ones, in the
@@ -469,9 +472,9 @@ class Categorical(ProbabilityVectorFamily):
     np.float64(0.347)
     """
 
-    name: ClassVar[str] = "categorical"
+    name = "categorical"
 
-    def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
+    def log_density(self, X, lam):
         """Log probability of the levels X (...) under parameters (..., m), in nats."""
         level = np.asarray(X, dtype=np.intp)[..., None]
         n_levels = np.shape(lam)[-1]
@@ -480,9 +483,9 @@ class Categorical(ProbabilityVectorFamily):
         return -lam_of_level[..., 0]
 
 
-def _probability(mu: ArrayLike) -> Array:
+def _probability(mu):
     """Probabilities (...) of mean parameters (..., 1), checked to lie in [0, 1]."""
-    theta = np.asarray(mu, dtype=np.float64)[..., 0]
+    theta = as_floats(mu)[..., 0]
     valid = (theta >= 0) & (theta <= 1)
     check_domain(valid, theta, "mean", "a probability lies between 0 and 1")
     return theta

@@ -2,18 +2,17 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import exprel, hyp1f1
 
-from memdlib._types import Array, ArrayLike, Bools, MatrixLike
 from memdlib.densities.support import gauss_legendre
 from memdlib.divergences import itakura_saito
 from memdlib.families.base import (
     ROUNDING,
     MarginalFamily,
     NonnegativeFamily,
+    as_floats,
     smooth_towards_pooled,
 )
 from memdlib.validation import check_domain
@@ -32,34 +31,34 @@ class Exponential(NonnegativeFamily):
     [0.25]
     """
 
-    name: ClassVar[str] = "exponential"
+    name = "exponential"
 
-    def natural(self, mu: ArrayLike) -> Array:
+    def natural(self, mu):
         """Natural parameters lambda = 1 / mu (..., 1) of means (..., 1) above zero."""
         return 1.0 / self._positive(mu)
 
-    def mean(self, lam: ArrayLike) -> Array:
+    def mean(self, lam):
         """Means 1 / lambda (..., 1) of natural parameters (..., 1) above zero."""
-        lam = np.asarray(lam, dtype=np.float64)
+        lam = as_floats(lam)
         remedy = "exp(-lambda x) is integrable only for lambda > 0"
         check_domain(lam > 0, lam, "lambda", remedy)
         return 1.0 / lam
 
-    def log_normaliser(self, lam: ArrayLike) -> Array:
+    def log_normaliser(self, lam):
         """Log-normaliser psi(lambda) = -log lambda (...)."""
-        return -np.log(np.asarray(lam, dtype=np.float64)[..., 0])
+        return -np.log(as_floats(lam)[..., 0])
 
-    def entropy(self, mu: ArrayLike) -> Array:
+    def entropy(self, mu):
         """Differential entropy 1 + log mu (...), nats."""
         return 1.0 + np.log(self._positive(mu)[..., 0])
 
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    def kl(self, mu1, mu2):
         """KL(p_1 || p_2) = mu_1 / mu_2 - 1 - log(mu_1 / mu_2) (...), nats."""
         mean1 = self._positive(mu1)[..., 0]
         mean2 = self._positive(mu2)[..., 0]
         return itakura_saito(mean1, mean2)
 
-    def panels(self, mu: Array) -> Array:
+    def panels(self, mu):
         """Edges (d, B) of panels, the same for all members on the scale of the mean."""
         return mu * _PANELS
 
@@ -85,36 +84,36 @@ class TruncatedExponential(MarginalFamily):
 
     a: float = 0.0
     b: float = 1.0
-    name: ClassVar[str] = "truncated_exponential"
-    n_moments: ClassVar[int] = 1
+    name = "truncated_exponential"
+    n_moments = 1
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         numbers = isinstance(self.a, Real) and isinstance(self.b, Real)
         if not (numbers and np.isfinite([self.a, self.b]).all() and self.a < self.b):
             raise ValueError(
                 f"a={self.a!r}, b={self.b!r} must be finite numbers, a below b"
             )
 
-    def natural(self, mu: ArrayLike) -> Array:
+    def natural(self, mu):
         """Natural parameters (..., 1) of means (..., 1) inside (a, b), by Newton."""
         distance, from_b = self._nearer_end(mu)
         sign = np.where(from_b, -1.0, 1.0)
         return sign * _rate(distance) / (self.b - self.a)
 
-    def mean(self, lam: ArrayLike) -> Array:
+    def mean(self, lam):
         """Means (..., 1) of natural parameters (..., 1) of either sign."""
         width = self.b - self.a
-        unit_mean, _ = _unit_moments(np.asarray(lam, dtype=np.float64) * width)
+        unit_mean, _ = _unit_moments(as_floats(lam) * width)
         return self.a + width * unit_mean
 
-    def log_normaliser(self, lam: ArrayLike) -> Array:
+    def log_normaliser(self, lam):
         """Log (...) of the integral of exp(-lambda x) over [a, b]."""
-        lam = np.asarray(lam, dtype=np.float64)[..., 0]
+        lam = as_floats(lam)[..., 0]
         width = self.b - self.a
         unit = _unit_log_normaliser(lam * width)
         return np.log(width) + unit - lam * self.a
 
-    def entropy(self, mu: ArrayLike) -> Array:
+    def entropy(self, mu):
         """Differential entropy (...), nats."""
         distance, _ = self._nearer_end(mu)
         distance = distance[..., 0]
@@ -123,7 +122,7 @@ class TruncatedExponential(MarginalFamily):
         width = self.b - self.a
         return np.log(width) + unit_entropy
 
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    def kl(self, mu1, mu2):
         """KL(p_1 || p_2) (...), nats, never negative.
 
         With the change of the rate r_1 to r_2, it is psi(r_2) - psi(r_1) + change
@@ -150,7 +149,7 @@ class TruncatedExponential(MarginalFamily):
         near = np.abs(change) <= np.maximum(1.0, 0.5 * np.maximum(rate1, rate2))
         return np.where(near, remainder, psi_change + change * distance1)
 
-    def panels(self, mu: Array) -> Array:
+    def panels(self, mu):
         """Edges (d, B): on the scale of the density from its heavier end, and even."""
         distance, from_b = self._nearer_end(mu)
         rate = np.maximum(_rate(distance), 1e-3)
@@ -160,7 +159,7 @@ class TruncatedExponential(MarginalFamily):
         edges = np.concatenate([scaled, even], axis=1)
         return self.a + (self.b - self.a) * edges
 
-    def observe(self, X: MatrixLike) -> MatrixLike:
+    def observe(self, X):
         """Return X (n, d); a ValueError names its range if that leaves [a, b]."""
         low = X.min()
         high = X.max()
@@ -173,13 +172,13 @@ class TruncatedExponential(MarginalFamily):
 
     def regularise(
         self,
-        mu: Array,
-        weight: Array,
+        mu,
+        weight,
         *,
-        variance_shrinkage: float,
-        alpha: float,
-        location: Array | None = None,
-    ) -> Array:
+        variance_shrinkage,
+        alpha,
+        location=None,
+    ):
         """Add ``alpha`` instances at the pooled mean to every class.
 
         A feature that lies at one end throughout gets the midpoint in every class, so
@@ -201,9 +200,9 @@ class TruncatedExponential(MarginalFamily):
         np.copyto(smooth, 0.5 * (self.a + self.b), where=at_end)
         return smooth
 
-    def _nearer_end(self, mu: ArrayLike) -> tuple[Array, Bools]:
+    def _nearer_end(self, mu):
         """Distance (...) to the nearer end, in units of the width; whether it is b."""
-        mu = np.asarray(mu, dtype=np.float64)
+        mu = as_floats(mu)
         remedy = f"a density on [{self.a}, {self.b}] needs a mean strictly inside"
         inside = (mu > self.a) & (mu < self.b)
         check_domain(inside, mu, "mean", f"{remedy}; use alpha > 0")
@@ -212,7 +211,7 @@ class TruncatedExponential(MarginalFamily):
         return np.minimum(from_a, from_b) / (self.b - self.a), from_b < from_a
 
 
-def _unit_moments(rate: Array) -> tuple[Array, Array]:
+def _unit_moments(rate):
     """Mean and variance (...) of the density of exp(-rate t) on [0, 1]."""
     size = np.abs(rate)
     small = size < 1.0
@@ -234,14 +233,14 @@ def _unit_moments(rate: Array) -> tuple[Array, Array]:
     return mean, variance
 
 
-def _unit_log_normaliser(rate: Array) -> Array:
+def _unit_log_normaliser(rate):
     """Logarithm (...) of the integral of exp(-rate t) over [0, 1]."""
     # exp(rate t) on [0, 1] is exp(rate) times exp(-rate t), seen from the other end
     integral = exprel(-np.abs(rate))
     return np.log(integral) + np.maximum(-rate, 0.0)
 
 
-def _rate(mean: Array) -> Array:
+def _rate(mean):
     """Rates (...) of means on [0, 1], 1/2 at most, by Newton's method for 1 / mean."""
     # 1 / mean is a convex function of the rate, with the slope variance / mean^2
     rate = 3.0 * (1.0 / mean - 2.0)

@@ -1,13 +1,11 @@
 """Multivariate normal densities: means and second moments of d features together."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from memdlib._types import Array, ArrayLike
 from memdlib.divergences import x_minus_log1p
-from memdlib.families.base import ROUNDING, Family
+from memdlib.families.base import ROUNDING, Family, as_floats
 from memdlib.families.normal import SMALLEST_VARIANCE, VARIANCE_REMEDY, Normal
 from memdlib.families.shrinkage import correlation_intensity
 from memdlib.validation import check_domain
@@ -33,33 +31,33 @@ class MultivariateNormal(Family):
     [[-1.0, 0.5, -0.5], [1.0, -0.5, 1.0]]
     """
 
-    name: ClassVar[str] = "multivariate_normal"
-    axes: ClassVar[tuple[int, ...]] = (-2, -1)
+    name = "multivariate_normal"
+    axes = (-2, -1)
 
     @staticmethod
-    def mean_parameters(mean: ArrayLike, covariance: ArrayLike) -> Array:
+    def mean_parameters(mean, covariance):
         """Mean parameters (..., d, d + 1) of means (..., d) and covariances."""
-        mean = np.asarray(mean, dtype=np.float64)[..., None]
+        mean = as_floats(mean)[..., None]
         second = covariance + mean * mean.mT
         mean = np.broadcast_to(mean, (*second.shape[:-1], 1))
         return np.concatenate([mean, second], axis=-1)
 
     @staticmethod
-    def covariance(mu: ArrayLike) -> Array:
+    def covariance(mu):
         """Covariance E x x^T - (E x)(E x)^T, (..., d, d), of mean parameters."""
-        mu = np.asarray(mu, dtype=np.float64)
+        mu = as_floats(mu)
         mean = mu[..., :1]
         return mu[..., 1:] - mean * mean.mT
 
     def regularise(
         self,
-        mu: Array,
-        weight: Array,
+        mu,
+        weight,
         *,
-        correlation_shrinkage: float | str,
-        pooled: bool,
-        location: Array | None = None,
-    ) -> tuple[Array, Array, Array]:
+        correlation_shrinkage,
+        pooled,
+        location=None,
+    ):
         """Shrink class correlations, and replace variances that are zero.
 
         Correlations are multiplied by 1 - correlation_shrinkage; a variance of zero is
@@ -109,31 +107,31 @@ class MultivariateNormal(Family):
         covariance = _rescale(correlation, np.sqrt(variance))
         return marginal[..., 0], covariance, correlation_shrinkage
 
-    def natural(self, mu: ArrayLike) -> Array:
+    def natural(self, mu):
         """Natural parameters (..., d, d + 1) of mean parameters (..., d, d + 1)."""
-        mu = np.asarray(mu, dtype=np.float64)
+        mu = as_floats(mu)
         precision = _square(whitening(self.covariance(mu)))
         linear = -precision @ mu[..., :1]
         return np.concatenate([linear, 0.5 * precision], axis=-1)
 
-    def mean(self, lam: ArrayLike) -> Array:
+    def mean(self, lam):
         """Mean parameters (..., d, d + 1) of natural parameters (..., d, d + 1)."""
         mean, W = self._mean_and_whitening(lam)
         return self.mean_parameters(mean[..., 0], _square(W))
 
-    def log_normaliser(self, lam: ArrayLike) -> Array:
+    def log_normaliser(self, lam):
         """Log-normaliser (...) of natural parameters (..., d, d + 1)."""
         # phi(0) = 0, so that log p(0) = -psi
         origin = np.zeros((1, np.shape(lam)[-2]))
         return -self.log_density(origin, lam)[0]
 
-    def entropy(self, mu: ArrayLike) -> Array:
+    def entropy(self, mu):
         """Differential entropy, shape (...), in nats."""
         W = whitening(self.covariance(mu))
         d = W.shape[-1]
         return 0.5 * d * np.log(2.0 * np.pi * np.e) - log_determinant(W)
 
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    def kl(self, mu1, mu2):
         """KL(p_1 || p_2), shape (...), in nats, of mean parameters.
 
         With the eigenvalues t of Sigma_2^-1 (Sigma_1 - Sigma_2), twice the divergence
@@ -152,10 +150,10 @@ class MultivariateNormal(Family):
 
     def jeffreys(
         self,
-        mu1: ArrayLike,
-        mu2: ArrayLike,
-        location: ArrayLike | None = None,
-    ) -> Array:
+        mu1,
+        mu2,
+        location=None,
+    ):
         """J(p_1, p_2), shape (...), in nats, a sum of squares that cannot cancel.
 
         Parameters
@@ -178,11 +176,11 @@ class MultivariateNormal(Family):
 
     def js_gm(
         self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        lam: ArrayLike | None = None,
-        location: ArrayLike | None = None,
-    ) -> Array:
+        mu,
+        weights,
+        lam=None,
+        location=None,
+    ):
         """JS_GM of K members, shape (...), in nats.
 
         Parameters
@@ -200,8 +198,8 @@ class MultivariateNormal(Family):
         -------
         ndarray of shape (...)
         """
-        mu = np.asarray(mu, dtype=np.float64)
-        w = np.asarray(weights, dtype=np.float64)
+        mu = as_floats(mu)
+        w = as_floats(weights)
         heaviest = np.argmax(w)
         W, W0, shift, change = self._compare(mu, mu[heaviest])
         if location is not None:
@@ -218,10 +216,10 @@ class MultivariateNormal(Family):
         covariance = np.einsum("k,k...ab,k...ab->...", w, lam, mu)
         return np.maximum(-covariance, 0.0)
 
-    def log_density(self, X: ArrayLike, lam: ArrayLike) -> Array:
+    def log_density(self, X, lam):
         """Log density of rows (n, d), shape (n, ...), in nats."""
-        lam = np.asarray(lam, dtype=np.float64)
-        x = np.asarray(X, dtype=np.float64)
+        lam = as_floats(lam)
+        x = as_floats(X)
         mean, W = self._mean_and_whitening(lam)
         # rows as columns (n, 1, ..., 1, d, 1), to broadcast against the members
         n, d = x.shape
@@ -231,18 +229,18 @@ class MultivariateNormal(Family):
         return -0.5 * (square + d * np.log(2.0 * np.pi)) - log_determinant(W)
 
     @staticmethod
-    def _mean_and_whitening(lam: ArrayLike) -> tuple[Array, Array]:
+    def _mean_and_whitening(lam):
         """Mean (..., d, 1), and the whitening matrix of the *precision*."""
-        lam = np.asarray(lam, dtype=np.float64)
+        lam = as_floats(lam)
         quadratic = lam[..., 1:]
         W = whitening(quadratic + quadratic.mT)
         mean = -W.mT @ (W @ lam[..., :1])
         return mean, W
 
-    def _compare(self, mu1: ArrayLike, mu2: ArrayLike) -> tuple[Array, ...]:
+    def _compare(self, mu1, mu2):
         """Whitening matrices; differences of means (..., d, 1) and of covariances."""
-        mu1 = np.asarray(mu1, dtype=np.float64)
-        mu2 = np.asarray(mu2, dtype=np.float64)
+        mu1 = as_floats(mu1)
+        mu2 = as_floats(mu2)
         difference = mu1 - mu2
         shift = difference[..., :1]
         # m_1 m_1^T - m_2 m_2^T from the difference of the means
@@ -252,7 +250,7 @@ class MultivariateNormal(Family):
         return W1, W2, shift, difference[..., 1:] - square
 
 
-def whitening(covariance: ArrayLike) -> Array:
+def whitening(covariance):
     """Inverse W of the Cholesky factor: W Sigma W^T = I and Sigma^-1 = W^T W.
 
     Parameters
@@ -265,7 +263,7 @@ def whitening(covariance: ArrayLike) -> Array:
         Lower triangular. A ValueError names the first variance, or the first smallest
         eigenvalue of a correlation matrix, that is not above zero.
     """
-    S = np.asarray(covariance, dtype=np.float64)
+    S = as_floats(covariance)
     variance = np.diagonal(S, axis1=-2, axis2=-1)
     valid = (variance >= SMALLEST_VARIANCE) & (variance < np.inf)
     check_domain(valid, variance, "variance", VARIANCE_REMEDY)
@@ -282,15 +280,13 @@ def whitening(covariance: ArrayLike) -> Array:
     return np.linalg.inv(np.linalg.cholesky(correlation)) / scale[..., None, :]
 
 
-def log_determinant(W: Array) -> Array:
+def log_determinant(W):
     """Log determinant (...) of lower triangular W (..., d, d) of positive diagonal."""
     diagonal = np.diagonal(W, axis1=-2, axis2=-1)
     return np.log(diagonal).sum(axis=-1)
 
 
-def _shrunken_correlation(
-    covariance: Array, correlation_shrinkage: float | str, freedom: Array
-) -> tuple[Array, Array]:
+def _shrunken_correlation(covariance, correlation_shrinkage, freedom):
     """Correlations (..., d, d) times 1 - correlation_shrinkage; ones on the diagonal.
 
     Features without variance have no correlations. The shrinkage in use (...) is
@@ -314,16 +310,16 @@ def _shrunken_correlation(
     ) * correlation + unit, correlation_shrinkage
 
 
-def _rescale(A: Array, scale: Array) -> Array:
+def _rescale(A, scale):
     """D A D (..., d, d) with the diagonal D of scale (..., d)."""
     return A * scale[..., :, None] * scale[..., None, :]
 
 
-def _square(A: Array) -> Array:
+def _square(A):
     """A^T A in the last two axes."""
     return A.mT @ A
 
 
-def _square_norm(A: Array) -> Array:
+def _square_norm(A):
     """Sum of squares over the last two axes."""
     return (A**2).sum(axis=(-1, -2))

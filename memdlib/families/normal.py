@@ -1,11 +1,9 @@
 """Normal densities: mean and second moment on the real line."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from memdlib._types import Array, ArrayLike, Bools, MatrixLike
 from memdlib.divergences import itakura_saito
 from memdlib.families.base import (
     ROUNDING,
@@ -15,7 +13,6 @@ from memdlib.families.base import (
     drop_weightless,
     jensen_shannon_quadrature,
 )
-from memdlib.moments import ClassMoments
 from memdlib.validation import check_domain
 
 # Edges of panels in standard deviations; beyond lies a probability below 1e-18.
@@ -43,33 +40,33 @@ class Normal(MarginalFamily):
     [-0.5, 0.25]
     """
 
-    name: ClassVar[str] = "normal"
-    n_moments: ClassVar[int] = 2
-    translates: ClassVar[bool] = True
+    name = "normal"
+    n_moments = 2
+    translates = True
 
     @staticmethod
-    def mean_parameters(mean: ArrayLike, variance: ArrayLike) -> Array:
+    def mean_parameters(mean, variance):
         """Mean parameters (E x, E x^2), shape (..., 2), of a mean and a variance."""
         mean = np.asarray(mean, dtype=np.float64)
         second = variance + mean**2
         return np.stack(np.broadcast_arrays(mean, second), axis=-1)
 
     @staticmethod
-    def variance(mu: ArrayLike) -> Array:
+    def variance(mu):
         """Variance E x^2 - (E x)^2, shape (...), of mean parameters (..., 2)."""
         mu = np.asarray(mu, dtype=np.float64)
         return mu[..., 1] - mu[..., 0] ** 2
 
-    def observe(self, X: MatrixLike) -> MatrixLike:
+    def observe(self, X):
         """Return X (n, d): all real numbers are in the support."""
         return X
 
-    def natural(self, mu: ArrayLike) -> Array:
+    def natural(self, mu):
         """Natural parameters (-mean/v, 1/(2 v)) (..., 2) of mu (..., 2); variance v."""
         mean, variance = self._mean_and_variance(mu)
         return np.stack([-mean / variance, 0.5 / variance], axis=-1)
 
-    def mean(self, lam: ArrayLike) -> Array:
+    def mean(self, lam):
         """Mean parameters (..., 2) of natural parameters (..., 2), lambda_2 > 0."""
         lam = np.asarray(lam, dtype=np.float64)
         quadratic = lam[..., 1]
@@ -78,19 +75,19 @@ class Normal(MarginalFamily):
         variance = 0.5 / quadratic
         return self.mean_parameters(-lam[..., 0] * variance, variance)
 
-    def log_normaliser(self, lam: ArrayLike) -> Array:
+    def log_normaliser(self, lam):
         """Log-normaliser lambda_1^2 / (4 lambda_2) + log(pi / lambda_2) / 2 (...)."""
         lam = np.asarray(lam, dtype=np.float64)
         linear = lam[..., 0]
         quadratic = lam[..., 1]
         return linear**2 / (4.0 * quadratic) + 0.5 * np.log(np.pi / quadratic)
 
-    def entropy(self, mu: ArrayLike) -> Array:
+    def entropy(self, mu):
         """Differential entropy log(2 pi e v) / 2 (...), nats, with the variance v."""
         _, variance = self._mean_and_variance(mu)
         return 0.5 * np.log(2.0 * np.pi * np.e * variance)
 
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    def kl(self, mu1, mu2):
         """KL(p_1 || p_2) (...), nats; the means by their difference, which is exact."""
         mean1, v1 = self._mean_and_variance(mu1)
         mean2, v2 = self._mean_and_variance(mu2)
@@ -100,10 +97,10 @@ class Normal(MarginalFamily):
     @np.errstate(over="ignore")
     def jeffreys(
         self,
-        mu1: ArrayLike,
-        mu2: ArrayLike,
-        location: ArrayLike | None = None,
-    ) -> Array:
+        mu1,
+        mu2,
+        location=None,
+    ):
         """Jeffreys divergence J(p_1, p_2), a sum of squares that cannot cancel.
 
         Parameters
@@ -131,11 +128,11 @@ class Normal(MarginalFamily):
     @np.errstate(over="ignore")
     def js_gm(
         self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        lam: ArrayLike | None = None,
-        location: ArrayLike | None = None,
-    ) -> Array:
+        mu,
+        weights,
+        lam=None,
+        location=None,
+    ):
         """JS_GM of K members, from differences of means and variances.
 
         With variances v and means m, twice the sum of w_k w_j J_kj over the pairs is
@@ -176,10 +173,10 @@ class Normal(MarginalFamily):
     @np.errstate(over="ignore")
     def jensen_shannon(
         self,
-        mu: ArrayLike,
-        weights: ArrayLike,
-        location: ArrayLike | None = None,
-    ) -> tuple[Array, Array]:
+        mu,
+        weights,
+        location=None,
+    ):
         """Jensen-Shannon divergence of K members, by quadrature.
 
         Parameters
@@ -215,13 +212,13 @@ class Normal(MarginalFamily):
 
     def regularise(
         self,
-        mu: Array,
-        weight: Array,
+        mu,
+        weight,
         *,
-        variance_shrinkage: float,
-        alpha: float,
-        location: Array | None = None,
-    ) -> Array:
+        variance_shrinkage,
+        alpha,
+        location=None,
+    ):
         """Shrink class variances to the pooled one, and replace those that are zero.
 
         v_k becomes (1 - variance_shrinkage) v_k + variance_shrinkage v_within. A
@@ -257,7 +254,7 @@ class Normal(MarginalFamily):
             variance = np.where(variance > 0, variance, replacement)
         return self.mean_parameters(mu[..., 0], variance)
 
-    def is_perfect(self, moments: ClassMoments) -> Bools:
+    def is_perfect(self, moments):
         """Features (d,) that are constant in every class, but not the same in all."""
         mean = moments.mean
         constant = (self.class_variance(mean) == 0) | (moments.count == 0)
@@ -267,7 +264,7 @@ class Normal(MarginalFamily):
             perfect &= differs[0]
         return perfect
 
-    def choose_shrinkage(self, mu: Array, weight: Array) -> float:
+    def choose_shrinkage(self, mu, weight):
         """Shrinkage of least expected squared error, one for all features.
 
         The error is that of the class variances relative to the pooled one,
@@ -308,13 +305,13 @@ class Normal(MarginalFamily):
         return 1.0
 
     @classmethod
-    def class_variance(cls, mu: Array) -> Array:
+    def class_variance(cls, mu):
         """Variance (...) of mean parameters (..., 2); zero if within rounding error."""
         variance = cls.variance(mu)
         return np.where(variance > ROUNDING * mu[..., 1], variance, 0.0)
 
     @staticmethod
-    def centre(mu: Array, weight: Array, location: Array | None) -> Array:
+    def centre(mu, weight, location):
         """Class means about the location of the heaviest class.
 
         Parameters
@@ -349,7 +346,7 @@ class Normal(MarginalFamily):
         differs = np.abs(centre).max(axis=-2, keepdims=True) > rounding
         return differs, _weighted_mean(fraction, centre**2)
 
-    def _mean_and_variance(self, mu: ArrayLike) -> tuple[Array, Array]:
+    def _mean_and_variance(self, mu):
         """Mean and variance (...) of mean parameters (..., 2); a variance > 0."""
         mu = np.asarray(mu, dtype=np.float64)
         variance = self.variance(mu)
@@ -358,7 +355,7 @@ class Normal(MarginalFamily):
         return mu[..., 0], variance
 
 
-def _weighted_mean(fraction: Array, values: Array) -> Array:
+def _weighted_mean(fraction, values):
     """Means (..., 1, d) over the classes of values (..., K, d), by their fractions."""
     mean = np.einsum("...kd,...kd->...d", fraction, values)
     return mean[..., None, :]

@@ -1,16 +1,14 @@
 """Log-polynomial densities: any number of power moments on a bounded support."""
 
-from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 
-from memdlib._types import Array, ArrayLike, MatrixLike
 from memdlib.densities.support import Support, powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
-from memdlib.families.base import MarginalFamily, smooth_towards_pooled
+from memdlib.families.base import MarginalFamily, as_floats, smooth_towards_pooled
 from memdlib.moments import translate, translate_natural
 from memdlib.validation import check_integer
 
@@ -49,11 +47,11 @@ class Polynomial(MarginalFamily):
 
     n_moments: int = 2
     _: KW_ONLY
-    support: ArrayLike | Support | None = None
-    levels: ArrayLike | None = field(default=None, kw_only=True)
-    name: ClassVar[str] = "polynomial"
+    support: tuple | Support | None = None
+    levels: tuple | None = None
+    name = "polynomial"
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         check_integer(self.n_moments, "n_moments")
         given = self.support
         if given is None and self.levels is None:
@@ -68,28 +66,28 @@ class Polynomial(MarginalFamily):
         object.__setattr__(self, "support", interval)
         object.__setattr__(self, "levels", support.levels)
 
-    def natural(self, mu: ArrayLike) -> Array:
+    def natural(self, mu):
         # imported on use: no other family needs it
         from memdlib.densities.density import MaxEntDensity
 
         density = MaxEntDensity(self.n_moments, support=self._support)
         return density.from_moments(mu).natural_params_
 
-    def mean(self, lam: ArrayLike) -> Array:
+    def mean(self, lam):
         origin, unit = self._support.standardise()
         u, _ = self._support.grid(_NODES)
         p = softmax(self._log_mass(lam), axis=-1)
         about_origin = p @ powers(u, self.n_moments) * powers(unit, self.n_moments)
         return translate(about_origin, np.ones(1), origin)
 
-    def log_normaliser(self, lam: ArrayLike) -> Array:
-        lam = np.asarray(lam, dtype=np.float64)
+    def log_normaliser(self, lam):
+        lam = as_floats(lam)
         origin, unit = self._support.standardise()
         at_origin = (lam * powers(origin, self.n_moments)).sum(axis=-1)
         log_unit = 0.0 if self._support.levels is not None else np.log(unit)
         return logsumexp(self._log_mass(lam), axis=-1) - at_origin + log_unit
 
-    def kl(self, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    def kl(self, mu1, mu2):
         lam1 = self.natural(mu1)
         lam2 = self.natural(mu2)
         p = softmax(self._log_mass(lam1), axis=-1)
@@ -100,9 +98,7 @@ class Polynomial(MarginalFamily):
             # E (exp(r) - 1 - r) = -E r: terms that are never negative
             return (p * (np.expm1(ratio) - ratio)).sum(axis=-1)
 
-    def jensen_shannon(
-        self, mu: ArrayLike, weights: ArrayLike, location: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
+    def jensen_shannon(self, mu, weights, location=None):
         if self._support.levels is None:
             return super().jensen_shannon(mu, weights)
         lam = self.natural(mu)
@@ -110,11 +106,11 @@ class Polynomial(MarginalFamily):
         value = discrete_jensen_shannon(np.exp(log_p).swapaxes(0, 1), weights)
         return value, np.zeros_like(value)
 
-    def panels(self, mu: Array) -> Array:
+    def panels(self, mu):
         ends = np.linspace(self._support.lower, self._support.upper, 17)
         return np.tile(ends, (len(mu), 1))
 
-    def observe(self, X: MatrixLike) -> MatrixLike:
+    def observe(self, X):
         stored = sparse.coo_array(X)
         n_stored = np.bincount(stored.coords[1], minlength=X.shape[1])
         # zeros are not stored: one more value of each feature that has any
@@ -134,13 +130,13 @@ class Polynomial(MarginalFamily):
 
     def regularise(
         self,
-        mu: Array,
-        weight: Array,
+        mu,
+        weight,
         *,
-        variance_shrinkage: float,
-        alpha: float,
-        location: Array | None = None,
-    ) -> Array:
+        variance_shrinkage,
+        alpha,
+        location=None,
+    ):
         """Add instances at the pooled moments, and mix with the uniform density."""
         smooth, _, total = smooth_towards_pooled(mu, weight, alpha)
         uniform_weight = alpha / (total + alpha)

@@ -2,12 +2,8 @@
 
 import numpy as np
 
-from memdlib._types import Array, ArrayLike
 
-
-def shrinkage_intensity(
-    variation: ArrayLike, distance: ArrayLike, degrees_of_freedom: ArrayLike
-) -> Array:
+def shrinkage_intensity(variation, distance, degrees_of_freedom):
     """Intensity min(1, variation / (degrees_of_freedom distance)) of least error.
 
     Parameters
@@ -30,9 +26,7 @@ def shrinkage_intensity(
     return np.where(total > variation, intensity, 1.0)
 
 
-def correlation_intensity(
-    squares: ArrayLike, n_varying: ArrayLike, degrees_of_freedom: ArrayLike
-) -> Array:
+def correlation_intensity(squares, n_varying, degrees_of_freedom):
     """Shrinkage intensity of correlations towards zero.
 
     Parameters

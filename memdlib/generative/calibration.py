@@ -21,7 +21,6 @@ before any row has been seen.
 """
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -30,7 +29,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from memdlib._types import Array, ArrayLike, Weights
+from memdlib._types import Array
 from memdlib.validation import (
     POSITIVE,
     check_real,
@@ -66,7 +65,7 @@ class Calibration:
     uniform_share: float
     log_loss: float
 
-    def log_posterior(self, scores: Sequence[ArrayLike]) -> Array:
+    def log_posterior(self, scores):
         """Calibrated log posteriors, mixed with the uniform posteriors.
 
         Parameters
@@ -84,12 +83,12 @@ class Calibration:
 
 
 def fit_calibration(
-    scores: Sequence[ArrayLike],
-    codes: ArrayLike,
-    sample_weight: Weights = None,
+    scores,
+    codes,
+    sample_weight=None,
     *,
-    expected_log_odds: float | None = 3.0,
-) -> Calibration:
+    expected_log_odds=3.0,
+):
     """Fit the multipliers of several scores of the same classes to held-out rows.
 
     Parameters
@@ -154,7 +153,7 @@ def fit_calibration(
     )
 
 
-def _minimise_objective(S, codes, weight, uniform_share) -> Array:
+def _minimise_objective(S, codes, weight, uniform_share):
     """Logarithms (m,) of the multipliers at a minimum of F; see :func:`_objective`.
 
     F may have several minima, so the search begins at the best point of a grid.
@@ -208,14 +207,14 @@ def _loss(log_a, S, codes, weight, uniform_share):
     return -(weight @ log_q_true), -(slopes @ (weight * from_model))
 
 
-def _mix_with_uniform(log_p, uniform_share, n_classes) -> Array:
+def _mix_with_uniform(log_p, uniform_share, n_classes):
     """Logarithm of a mixture of posteriors (any shape) with uniform ones."""
     with np.errstate(divide="ignore"):  # a share of zero, of calibrations not fitted
         log_uniform = np.log(uniform_share / n_classes)
     return np.logaddexp(np.log1p(-uniform_share) + log_p, log_uniform)
 
 
-def _expected_multiplier(score, weight, expected_log_odds) -> float:
+def _expected_multiplier(score, weight, expected_log_odds):
     """Multiplier that brings the log odds of the median row to ``expected_log_odds``.
 
     The log odds of a row of the score (n, K) are those of its first class against its
@@ -257,7 +256,7 @@ def _check_scores(scores, codes):
     return S, codes
 
 
-def _check_values(S) -> None:
+def _check_values(S):
     """Raise ValueError if a score (m, n, K) is invalid or rules out all classes."""
     no_class = S.max(axis=2, keepdims=True) == -np.inf
     invalid = np.isnan(S) | (S == np.inf) | no_class

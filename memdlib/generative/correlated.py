@@ -6,12 +6,9 @@ Bayes' rule on the coordinates S of largest J_j is linear in x:
     argmax_k  log pi_k + sum_{j in S} (z_j M_kj - M_kj^2 / 2).
 """
 
-from typing import Any
-
 import numpy as np
 
-from memdlib._types import Array, ArrayLike, Indices
-from memdlib.generative.pooled import PooledClassifier, PooledMoments
+from memdlib.generative.pooled import PooledClassifier
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, rank
 from memdlib.validation import count_features
 
@@ -82,30 +79,24 @@ class CorrelatedMeMdClassifier(PooledClassifier):
     (0.966, 0.255)
     """
 
-    whitened_means_: Array
-    order_: Indices
-    n_selected_: int
-    coef_: Array
-    intercept_: Array
-
     _parameter_constraints = SIZE_CONSTRAINTS | PooledClassifier._parameter_constraints
 
     def __init__(
         self,
-        n_features: float | int | None = None,
+        n_features=None,
         *,
-        correlation_shrinkage: float | str = "auto",
-        variance_shrinkage: float | str = 0.0,
-        priors: ArrayLike | None = None,
-        class_weight: dict[Any, Any] | str | None = None,
-    ) -> None:
+        correlation_shrinkage="auto",
+        variance_shrinkage=0.0,
+        priors=None,
+        class_weight=None,
+    ):
         self.n_features = n_features
         self.correlation_shrinkage = correlation_shrinkage
         self.variance_shrinkage = variance_shrinkage
         self.priors = priors
         self.class_weight = class_weight
 
-    def _estimate(self, moments: PooledMoments) -> None:
+    def _estimate(self, moments):
         d = moments.means.shape[1]
         self.n_selected_ = count_features(self.n_features, d, "n_features")
         whitened = self._set_whitened_means(moments, unit=1.0)

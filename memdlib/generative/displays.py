@@ -13,11 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from memdlib._sklearn import check_feature_names_in, check_matplotlib_support
 from memdlib._types import (
     Array,
-    ArrayLike,
-    Axes,
-    Estimator,
     Indices,
-    MatrixLike,
     NDArray,
 )
 
@@ -29,7 +25,7 @@ class _Display:
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
 
-    def _set_axes(self, ax: Axes | None) -> Axes:
+    def _set_axes(self, ax):
         """Keep these axes, or new ones, in ``ax_`` and their figure in ``figure_``."""
         if ax is None:
             check_matplotlib_support(type(self).__name__)
@@ -73,14 +69,14 @@ class AccuracyCurveDisplay(_Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Estimator,
-        X: MatrixLike,
-        y: ArrayLike,
+        estimator,
+        X,
+        y,
         *,
-        ax: Axes | None = None,
-        line_kw: dict[Any, Any] | None = None,
-        **options: Any,
-    ) -> "AccuracyCurveDisplay":
+        ax=None,
+        line_kw=None,
+        **options,
+    ):
         """Draw the accuracy curve of a fitted classifier.
 
         Parameters
@@ -112,9 +108,7 @@ class AccuracyCurveDisplay(_Display):
         n_features, accuracy = classifier.accuracy_curve(X, y, **options)
         return cls(n_features, accuracy).plot(ax=ax, line_kw=line_kw)
 
-    def plot(
-        self, *, ax: Axes | None = None, line_kw: dict[Any, Any] | None = None
-    ) -> "AccuracyCurveDisplay":
+    def plot(self, *, ax=None, line_kw=None):
         """Draw the curve.
 
         Parameters
@@ -162,7 +156,7 @@ class RankingDisplay(_Display):
     """
 
     values: Array
-    names: NDArray[Any]
+    names: NDArray
     _: KW_ONLY
     label: str
     bars_: Any = field(default=None, init=False, repr=False)
@@ -170,12 +164,12 @@ class RankingDisplay(_Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Estimator,
+        estimator,
         *,
-        n_features: int = 10,
-        ax: Axes | None = None,
-        bar_kw: dict[Any, Any] | None = None,
-    ) -> "RankingDisplay":
+        n_features=10,
+        ax=None,
+        bar_kw=None,
+    ):
         """Draw the best features of a fitted ranker or classifier.
 
         Parameters
@@ -211,9 +205,7 @@ class RankingDisplay(_Display):
             names = check_feature_names_in(ranker)
         return cls(values, names[best], label=label).plot(ax=ax, bar_kw=bar_kw)
 
-    def plot(
-        self, *, ax: Axes | None = None, bar_kw: dict[Any, Any] | None = None
-    ) -> "RankingDisplay":
+    def plot(self, *, ax=None, bar_kw=None):
         """Draw the bars, the best feature on top.
 
         The bar of an infinite divergence extends beyond the axes.
@@ -244,7 +236,7 @@ class RankingDisplay(_Display):
         return self
 
 
-def _split_pipeline(estimator, attribute: str):
+def _split_pipeline(estimator, attribute):
     """Return the last step with an attribute, after the steps before it as a pipeline.
 
     These are None if the step is the first, or the estimator is no pipeline.

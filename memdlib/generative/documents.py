@@ -9,15 +9,13 @@ document is one more category, and Bayes' rule is
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from memdlib._types import Array, ArrayLike, Indices, MatrixLike
+from memdlib._types import Array, Indices
 from memdlib.estimator import finite_scores
 from memdlib.families import Binomial
-from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.scores import Scores, by_step, steps_of
 
@@ -46,7 +44,7 @@ class DocumentScores(Scores):
     slopes: Array
 
     @classmethod
-    def of(cls, marginals: ClassMarginals, features: Indices) -> "DocumentScores":
+    def of(cls, marginals, features):
         """Scores by some words (f,) and all others together."""
         theta = marginals.mean_params[..., 0]
         left_out = np.ones(theta.shape[1], dtype=bool)
@@ -63,11 +61,11 @@ class DocumentScores(Scores):
             slopes=slopes,
         )
 
-    def total(self, X: MatrixLike) -> Array:
+    def total(self, X):
         counts = self.family.observe(X)
         return finite_scores(self.log_prior + counts @ self.slopes, X)
 
-    def running_totals(self, X: MatrixLike, grid: Indices) -> Array:
+    def running_totals(self, X, grid):
         X = self.family.observe(X)
         theta = self.theta[:, self.features]
         theta_left_out = np.delete(self.theta, self.features, axis=1).sum(axis=1)
@@ -87,7 +85,7 @@ class DocumentScores(Scores):
         return totals + np.maximum(n_others, 0.0)[..., None] * other_slopes
 
 
-def _tail_sums(theta: Array, theta_left_out: Array) -> Array:
+def _tail_sums(theta, theta_left_out):
     """Probability (K, f + 1) of all words but the first 0, 1, ..., f ranked ones.
 
     Summed from the last word on, so that none is a difference of nearly equal numbers.
@@ -155,22 +153,22 @@ feature_names_in_
     0.785
     """
 
-    family: Binomial = Binomial()
-    variance_shrinkage: float = 0.0
-    _scores_type: ClassVar = DocumentScores
+    family = Binomial()
+    variance_shrinkage = 0.0
+    _scores_type = DocumentScores
 
     def __init__(
         self,
-        divergence: str = "js_gm",
+        divergence="js_gm",
         *,
-        n_features: float | int | str | None = "auto",
-        cv: float | int = 0.2,
-        alpha: float = 1.0,
-        random_state: int | np.random.RandomState | None = None,
-        n_features_grid: ArrayLike | str | None = None,
-        priors: ArrayLike | None = None,
-        class_weight: dict[Any, Any] | str | None = None,
-    ) -> None:
+        n_features="auto",
+        cv=0.2,
+        alpha=1.0,
+        random_state=None,
+        n_features_grid=None,
+        priors=None,
+        class_weight=None,
+    ):
         self.divergence = divergence
         self.n_features = n_features
         self.cv = cv
@@ -181,6 +179,6 @@ feature_names_in_
         self.class_weight = class_weight
 
 
-def _log_relative(theta: Array) -> Array:
+def _log_relative(theta):
     """Logarithms (K, ...) relative to the class of the largest probability."""
     return np.log(theta / theta.max(axis=0))

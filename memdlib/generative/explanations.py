@@ -5,12 +5,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import ArrayLike, Estimator, MatrixLike
 
-
-def contributions(
-    model: Estimator, X: MatrixLike, label: object, *, baseline: ArrayLike | None = None
-) -> tuple[float, MatrixLike]:
+def contributions(model, X, label, *, baseline=None):
     """Compute what each feature of each row adds to the score of a class.
 
     That is what the score gains where a baseline row takes the value of this feature,

@@ -6,15 +6,13 @@ that. Neither forms a d x d matrix.
 """
 
 from collections.abc import Callable
-from typing import Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from memdlib._sklearn import StrOptions
-from memdlib._types import Array, ArrayLike, Bools, Indices, MatrixLike, Weights
+from memdlib._types import Array
 from memdlib.families import MarginalFamily, family_names, get_family
 from memdlib.families.base import ROUNDING
 from memdlib.generative.pooled import PooledMoments
@@ -37,9 +35,7 @@ Columns = Callable[[int], Array]
 _COLLINEAR = 1e-10
 
 
-def greedy_gaussian(
-    covariances: Columns, variance: Array, mean: Array, prior: Array, k: int
-) -> tuple[Indices, Array]:
+def greedy_gaussian(covariances, variance, mean, prior, k):
     """Greedy maximisation of JS_GM between joint Gaussians.
 
     The loop stands in one piece, next to its derivation.
@@ -86,15 +82,13 @@ def greedy_gaussian(
     return np.array(order), np.maximum(gains, 0.0)
 
 
-def _gain(within: Array, mixture: Array, prior: Array, free: Bools) -> Array:
+def _gain(within, mixture, prior, free):
     """What each feature (d,) adds to JS_GM; -inf where it is not free."""
     ratio = mixture / np.where(free, within, 1.0) - 1.0
     return np.where(free, 0.5 * (prior @ ratio), -np.inf)
 
 
-def _elimination(
-    s: int, covariance: Array, offset: Array, prior: Array, earlier: Array
-) -> tuple[Array, Array, Array]:
+def _elimination(s, covariance, offset, prior, earlier):
     """Vectors b, c and h (K, d) by which T_k - c b^T and M_k - c h^T - h c^T lack s.
 
     With b and m the columns s of T_k and M_k, c = b / b_s are the coefficients of s in
@@ -112,20 +106,18 @@ def _elimination(
     return b, c, h
 
 
-def _weighted_sum(vectors: Array, weight: Array) -> Array:
+def _weighted_sum(vectors, weight):
     """Sum over steps r of vectors (r, K, d) times weights (r, K), of shape (K, d)."""
     return np.einsum("rkd,rk->kd", vectors, weight)
 
 
-def _first_best(gain: Array) -> int:
+def _first_best(gain):
     """First feature whose gain (d,) equals the largest but for rounding."""
     # Every elimination costs digits.
     return int(np.isclose(gain, gain.max(), rtol=1e-9, atol=1e-12).argmax())
 
 
-def greedy_information(
-    relevance: Array, correlations: Columns, k: int
-) -> tuple[Indices, Array]:
+def greedy_information(relevance, correlations, k):
     """Greedy choice by relevance less mean Gaussian mutual information.
 
     Parameters
@@ -200,24 +192,21 @@ class GreedyGaussianRanker(RankedSelector):
     ([6, 11, 9, 12], [6.01, 6.17, 4.59, 3.51])
     """
 
-    gains_: Array
-    correlation_shrinkage_: Array
-
     _parameter_constraints = SIZE_CONSTRAINTS | {
         "correlation_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL]
     }
 
     def __init__(
         self,
-        n_features: float | int | None = 0.1,
+        n_features=0.1,
         *,
-        correlation_shrinkage: float | str = "auto",
-    ) -> None:
+        correlation_shrinkage="auto",
+    ):
         self.n_features = n_features
         self.correlation_shrinkage = correlation_shrinkage
 
     @restore_on_error
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
+    def fit(self, X, y, sample_weight=None):
         """Choose the features.
 
         Parameters
@@ -261,9 +250,7 @@ class GreedyGaussianRanker(RankedSelector):
         return self
 
 
-def _covariance_columns(
-    by_class: list[PooledMoments], variance: Array, correlation_shrinkage: Array
-) -> Columns:
+def _covariance_columns(by_class, variance, correlation_shrinkage):
     """Columns (K, d) of the class covariances after shrinkage, on demand.
 
     Correlations are those of the residuals of each class; ``variance`` is (K, d) and
@@ -327,8 +314,6 @@ class GreedyInformationRanker(DivergenceRanker):
     [6, 9, 12, 11]
     """
 
-    gains_: Array
-
     # Redundancy is between values of one family: none by column, and no "auto".
     _parameter_constraints = DivergenceRanker._parameter_constraints | {
         "family": [StrOptions(set(family_names())), MarginalFamily]
@@ -336,13 +321,13 @@ class GreedyInformationRanker(DivergenceRanker):
 
     def __init__(
         self,
-        divergence: str = "js",
+        divergence="js",
         *,
-        family: str | MarginalFamily = "normal",
-        n_features: float | int | None = 0.1,
-        variance_shrinkage: float | str = 0.0,
-        alpha: float = 1.0,
-    ) -> None:
+        family="normal",
+        n_features=0.1,
+        variance_shrinkage=0.0,
+        alpha=1.0,
+    ):
         super().__init__(
             divergence,
             family=family,
@@ -352,7 +337,7 @@ class GreedyInformationRanker(DivergenceRanker):
         )
 
     @restore_on_error
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
+    def fit(self, X, y, sample_weight=None):
         """Choose the features.
 
         Parameters
@@ -376,7 +361,7 @@ class GreedyInformationRanker(DivergenceRanker):
         self.n_selected_ = len(self.order_)
         return self
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = False
         tags.input_tags.categorical = False
@@ -384,12 +369,12 @@ class GreedyInformationRanker(DivergenceRanker):
         return tags
 
 
-def _moments_of_one_class(X, weight: Array) -> PooledMoments:
+def _moments_of_one_class(X, weight):
     """Moments of rows (n, d) and weights (n,) that count as one class."""
     return PooledMoments.of(X, np.zeros(len(X), dtype=np.intp), 1, weight)
 
 
-def _correlation_columns(X, weight: Array) -> Columns:
+def _correlation_columns(X, weight):
     """Correlations (d,) of a feature with all features over all rows, on demand."""
     if not sparse.issparse(X):
         Z = _moments_of_one_class(X, weight).residuals

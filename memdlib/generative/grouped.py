@@ -6,17 +6,15 @@ family form a group, whose moments, marginals and scores are those of these colu
 alone; every category is a group by itself.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from memdlib._types import Array, Bools, Indices, MatrixLike, NDArray
+from memdlib._types import Array, Indices
 from memdlib.estimator import finite_scores
 from memdlib.families import Bernoulli, Categorical, MarginalFamily, Normal, get_family
-from memdlib.generative.marginals import ClassMarginals, FamilySpec, family_moments
+from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.scores import MarginalScores, Scores, steps_of
 from memdlib.moments import ClassMoments
 
@@ -25,11 +23,11 @@ _MOST_LEVELS = 10**5
 
 
 def column_families(
-    spec: FamilySpec,
-    X: MatrixLike,
-    names: Sequence[Any],
-    known: tuple[MarginalFamily, ...] | None = None,
-) -> tuple[MarginalFamily, ...]:
+    spec,
+    X,
+    names,
+    known=None,
+):
     """Family of each column of X (n, d).
 
     Parameters
@@ -66,7 +64,7 @@ def column_families(
     return tuple(families)
 
 
-def _spec_of_each_column(spec, names) -> list[str | MarginalFamily]:
+def _spec_of_each_column(spec, names):
     """What a user asks for in each column; "auto" where a dict does not name it."""
     if isinstance(spec, dict):
         specs = [spec.get(name, "auto") for name in names]
@@ -90,7 +88,7 @@ def _spec_of_each_column(spec, names) -> list[str | MarginalFamily]:
     return specs
 
 
-def _holds_only_zero_and_one(X) -> Bools:
+def _holds_only_zero_and_one(X):
     """Which columns (d,) hold no values but 0, 1 and NaN."""
     if not sparse.issparse(X):
         return ((X == 0) | (X == 1) | np.isnan(X)).all(axis=0)
@@ -117,7 +115,7 @@ class ColumnGroup:
     family: MarginalFamily
     moments: ClassMoments
 
-    def merge(self, other: "ColumnGroup") -> "ColumnGroup":
+    def merge(self, other):
         """Moments of both data sets; a level that one does not have weighs nothing."""
         n_levels = max(self.moments.sums.shape[-1], other.moments.sums.shape[-1])
         mine = _with_levels(self.moments, n_levels)
@@ -125,7 +123,7 @@ class ColumnGroup:
         return replace(self, moments=mine.merge(theirs))
 
 
-def _with_levels(moments: ClassMoments, n_levels: int) -> ClassMoments:
+def _with_levels(moments, n_levels):
     """The same moments, with as many levels as another data set has."""
     n_new = n_levels - moments.sums.shape[-1]
     if not n_new:
@@ -144,19 +142,19 @@ class GroupedMoments:
     groups : list of ColumnGroup
     """
 
-    families: tuple[MarginalFamily, ...]
-    groups: list[ColumnGroup]
+    families: tuple
+    groups: list
 
     @classmethod
     def of(
         cls,
-        X: MatrixLike,
-        codes: Indices,
-        n_classes: int,
-        weight: Array,
-        families: tuple[MarginalFamily, ...],
-        names: Sequence[Any],
-    ) -> "GroupedMoments":
+        X,
+        codes,
+        n_classes,
+        weight,
+        families,
+        names,
+    ):
         """Moments of the rows of each class."""
         groups = []
         for family in dict.fromkeys(families):
@@ -173,21 +171,21 @@ class GroupedMoments:
         return cls(families, groups)
 
     @property
-    def weight(self) -> Array:
+    def weight(self):
         """Total instance weight of each class, shape (K,)."""
         return self.groups[0].moments.weight
 
     @property
-    def prior(self) -> Array:
+    def prior(self):
         """Class shares of the total weight, shape (K,)."""
         return self.groups[0].moments.prior
 
     @property
-    def n_features(self) -> int:
+    def n_features(self):
         """Number of columns."""
         return len(self.families)
 
-    def merge(self, other: "GroupedMoments") -> "GroupedMoments":
+    def merge(self, other):
         """Moments of two data sets with the same families together."""
         for s, (mine, theirs) in enumerate(
             zip(self.families, other.families, strict=True)
@@ -201,7 +199,7 @@ class GroupedMoments:
         pairs = zip(self.groups, other.groups, strict=True)
         return replace(self, groups=[mine.merge(theirs) for mine, theirs in pairs])
 
-    def split(self, n_parts: int) -> "list[GroupedMoments]":
+    def split(self, n_parts):
         """Moments of the first K / n_parts classes, of the next, ..."""
         groups_of_parts = [[] for _ in range(n_parts)]
         for group in self.groups:
@@ -211,14 +209,12 @@ class GroupedMoments:
         return [replace(self, groups=groups) for groups in groups_of_parts]
 
 
-def _dense_column(X, s: int) -> Array:
-    """One column (n,) of X (n, d)."""
-    return X[:, [s]].toarray()[:, 0] if sparse.issparse(X) else X[:, s]
-
-
-def _level_codes(X, s: int, name) -> Array:
+def _level_codes(X, s, name):
     """Codes (n,) of the levels of a category, NaN if missing; refuse other numbers."""
-    level_codes = _dense_column(X, s)
+    level_codes = X[:, [s]]
+    if sparse.issparse(X):
+        level_codes = level_codes.toarray()
+    level_codes = level_codes.ravel()
     valid = (level_codes >= 0) & (level_codes < _MOST_LEVELS)
     valid &= level_codes == np.floor(level_codes)
     valid |= np.isnan(level_codes)
@@ -231,7 +227,7 @@ def _level_codes(X, s: int, name) -> Array:
     return level_codes
 
 
-def _level_moments(level_codes, codes, n_classes: int, weight: Array) -> ClassMoments:
+def _level_moments(level_codes, codes, n_classes, weight):
     """Weights of the levels of one category, as the moments of one feature."""
     known = ~np.isnan(level_codes)
     levels = level_codes[known].astype(np.intp)
@@ -262,17 +258,17 @@ class GroupedMarginals:
 
     moments: GroupedMoments
     prior: Array
-    groups: list[ClassMarginals]
+    groups: list
 
     @classmethod
     def of(
         cls,
-        moments: GroupedMoments,
+        moments,
         *,
-        variance_shrinkage: float | str = 0.0,
-        alpha: float = 1.0,
-        prior: Array | None = None,
-    ) -> "GroupedMarginals":
+        variance_shrinkage=0.0,
+        alpha=1.0,
+        prior=None,
+    ):
         """Marginals by group, regularised as :class:`ClassMarginals` are."""
         if prior is None:
             prior = moments.prior
@@ -289,16 +285,16 @@ class GroupedMarginals:
         return cls(moments, prior, groups)
 
     @property
-    def variance_shrinkage(self) -> float:
+    def variance_shrinkage(self):
         """Largest shrinkage in use."""
         return max(marginals.variance_shrinkage for marginals in self.groups)
 
     @property
-    def families(self) -> NDArray[Any]:
+    def families(self):
         """Name of the family of each column, shape (d,)."""
         return np.array([family.name for family in self.moments.families], dtype=object)
 
-    def divergences(self, divergence: str = "js_gm") -> Array:
+    def divergences(self, divergence="js_gm"):
         """Divergence (d,) of each column, as :meth:`ClassMarginals.divergences`."""
         values = np.empty(self.moments.n_features)
         for group, marginals in zip(self.moments.groups, self.groups, strict=True):
@@ -319,18 +315,18 @@ class LevelScores:
     log_probability: Array
 
     @classmethod
-    def of(cls, marginals: ClassMarginals) -> "LevelScores":
+    def of(cls, marginals):
         """Scores by one category."""
         log_probability = -marginals.natural_params[:, 0].T
         relative = log_probability - log_probability.max(axis=1, keepdims=True)
         unknown = np.zeros((1, len(marginals.prior)))
         return cls(np.vstack([relative, unknown]))
 
-    def columns(self, X: MatrixLike) -> Array:
+    def columns(self, X):
         """Codes of the levels, dense, of the one column of X (n, 1)."""
-        return _dense_column(X, 0)[:, None]
+        return X.toarray() if sparse.issparse(X) else X
 
-    def step_sums(self, columns: Array, step: Indices, n_steps: int) -> Array:
+    def step_sums(self, columns, step, n_steps):
         """What the levels (n, 1) add to the scores (n, n_steps, K) at their step."""
         level_codes = columns[:, 0]
         n_levels = len(self.log_probability) - 1
@@ -359,7 +355,7 @@ class ScoreGroup:
     scores: MarginalScores | LevelScores
     ranks: Indices
 
-    def step_sums(self, X: MatrixLike, step: Indices, n_steps: int) -> Array:
+    def step_sums(self, X, step, n_steps):
         """What the columns add to the scores (n, n_steps, K), each at its step (f,)."""
         columns = self.scores.columns(X[:, self.columns])
         return self.scores.step_sums(columns, step[self.ranks], n_steps)
@@ -376,10 +372,10 @@ class GroupedScores(Scores):
     """
 
     log_prior: Array
-    groups: list[ScoreGroup]
+    groups: list
 
     @classmethod
-    def of(cls, marginals: GroupedMarginals, features: Indices) -> "GroupedScores":
+    def of(cls, marginals, features):
         """Scores by some columns (f,), in that order."""
         groups = []
         pairs = zip(marginals.moments.groups, marginals.groups, strict=True)
@@ -397,11 +393,11 @@ class GroupedScores(Scores):
             log_prior = np.log(marginals.prior)
         return cls(log_prior, groups)
 
-    def total(self, X: MatrixLike) -> Array:
+    def total(self, X):
         n_features = sum(len(group.ranks) for group in self.groups)
         return finite_scores(self.running_totals(X, np.array([n_features]))[:, 0], X)
 
-    def running_totals(self, X: MatrixLike, grid: Indices) -> Array:
+    def running_totals(self, X, grid):
         step = steps_of(grid)
         totals = np.zeros((X.shape[0], len(grid), len(self.log_prior)))
         totals[:, 0] = self.log_prior

@@ -8,13 +8,11 @@ products of two features) Gaussian naive Bayes.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import Tags
 
 from memdlib._sklearn import StrOptions
-from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
+from memdlib._types import Array, NDArray
 from memdlib.estimator import finite_scores, fitted_attribute
 from memdlib.families.multivariate import MultivariateNormal, log_determinant, whitening
 from memdlib.families.normal import Normal
@@ -36,7 +34,7 @@ class _DiagonalModel(MarginalModel):
     """Normal marginals of all features."""
 
     @property
-    def covariances(self) -> Array:
+    def covariances(self):
         """Variances, shape (K, d)."""
         return Normal.variance(self.marginals.mean_params)
 
@@ -60,7 +58,7 @@ class _QuadraticScores:
     whitening: Array
 
     @np.errstate(over="ignore", invalid="ignore")
-    def total(self, X: Array) -> Array:
+    def total(self, X):
         """Scores (n, K) of rows (n, d), up to what all classes share."""
         X = X.astype(np.float64)
         at_mean = self.log_prior + log_determinant(self.whitening)
@@ -97,17 +95,17 @@ class _JointModel:
     correlation_shrinkage: Array
 
     @property
-    def class_prior(self) -> Array:
+    def class_prior(self):
         """Class probabilities, shape (K,)."""
         return self.moments.prior
 
     @property
-    def mean_params(self) -> Array:
+    def mean_params(self):
         """Mean parameters of the class densities, shape (K, d, d + 1)."""
         return MultivariateNormal.mean_parameters(self.means, self.covariances)
 
     @property
-    def natural_params(self) -> Array:
+    def natural_params(self):
         """Natural parameters of the class densities, shape (K, d, d + 1)."""
         W = self.whitening
         precision = np.broadcast_to(W.mT @ W, (len(self.means), *W.shape[-2:]))
@@ -115,7 +113,7 @@ class _JointModel:
         return np.concatenate([linear, 0.5 * precision], axis=-1)
 
     @cached_property
-    def scores(self) -> _QuadraticScores | LinearScores:
+    def scores(self):
         """Joint log densities: linear in x if the classes share one covariance."""
         W = self.whitening
         prior = self.class_prior
@@ -194,7 +192,7 @@ class JointMaxEntClassifier(MomentClassifier):
     0.255
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints = {
         "covariance": [StrOptions(set(COVARIANCES))],
         "correlation_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL],
         "variance_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL],
@@ -202,26 +200,26 @@ class JointMaxEntClassifier(MomentClassifier):
 
     def __init__(
         self,
-        covariance: str = "full",
+        covariance="full",
         *,
-        correlation_shrinkage: float | str = "auto",
-        variance_shrinkage: float | str = "auto",
-    ) -> None:
+        correlation_shrinkage="auto",
+        variance_shrinkage="auto",
+    ):
         self.covariance = covariance
         self.correlation_shrinkage = correlation_shrinkage
         self.variance_shrinkage = variance_shrinkage
 
-    covariances_: Array = fitted_attribute("covariances")
-    correlation_shrinkage_: Array = fitted_attribute("correlation_shrinkage")
-    variance_shrinkage_: float = fitted_attribute("variance_shrinkage")
+    covariances_ = fitted_attribute("covariances")
+    correlation_shrinkage_ = fitted_attribute("correlation_shrinkage")
+    variance_shrinkage_ = fitted_attribute("variance_shrinkage")
 
     @property
-    def means_(self) -> Array:
+    def means_(self):
         """Class means, shape (K, d)."""
         return self.mean_params_[..., 0]
 
     @property
-    def feature_importances_(self) -> Array:
+    def feature_importances_(self):
         """JS_GM of the marginal normal densities of each feature, shape (d,)."""
         variance = self.covariances_
         if self.covariance != "diagonal":
@@ -229,13 +227,13 @@ class JointMaxEntClassifier(MomentClassifier):
         marginals = Normal.mean_parameters(self.means_, variance)
         return Normal().js_gm(marginals, self.class_prior_)
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.covariance == "diagonal"
         return tags
 
     @restore_on_error
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
+    def fit(self, X, y, sample_weight=None):
         """Estimate the class densities.
 
         Parameters
@@ -301,7 +299,7 @@ class JointMaxEntClassifier(MomentClassifier):
         )
 
 
-def _named_whitening(covariances: Array, names: list[Any]) -> Array:
+def _named_whitening(covariances, names):
     """Whitening matrices, or an error that names the class."""
     matrices = covariances.reshape(-1, *covariances.shape[-2:])
     factors = []

@@ -1,35 +1,28 @@
 """Class marginals: from class moments to densities, and to their divergences."""
 
 import warnings
-from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
-from memdlib._types import Array, Bools, Indices, MatrixLike, NDArray
-from memdlib.families import MarginalFamily
-from memdlib.moments import ClassMoments, class_moments
+from memdlib.moments import class_moments
 from memdlib.validation import NONNEGATIVE, UNIT_INTERVAL, check_real
 
 DIVERGENCES = ("js_gm", "jeffreys", "js")
-
-# What may be given as ``family``: one for all columns, or one for each of them.
-FamilySpec = str | MarginalFamily | dict[Any, Any] | Sequence[Any]
 
 # Error of a numerical divergence, in nats, above which a warning is due.
 _ERROR = 1e-6
 
 
 def family_moments(
-    family: MarginalFamily,
-    X: MatrixLike,
-    codes: Indices,
-    n_classes: int,
-    weight: Array | None,
-) -> ClassMoments:
+    family,
+    X,
+    codes,
+    n_classes,
+    weight,
+):
     """Class moments of X (n, d), of which the family says what is observed."""
     return class_moments(
         family.observe(X),
@@ -72,18 +65,15 @@ class ClassMarginals:
     [16.0, 0.25]
     """
 
-    variance_shrinkage: float
-    mean_params: Array
-
     def __init__(
         self,
-        moments: ClassMoments,
-        family: MarginalFamily,
+        moments,
+        family,
         *,
-        variance_shrinkage: float | str = 0.0,
-        alpha: float = 1.0,
-        prior: Array | None = None,
-    ) -> None:
+        variance_shrinkage=0.0,
+        alpha=1.0,
+        prior=None,
+    ):
         if isinstance(variance_shrinkage, str) and variance_shrinkage == "auto":
             variance_shrinkage = family.choose_shrinkage(moments.mean, moments.count)
         self.moments = moments
@@ -96,22 +86,22 @@ class ClassMarginals:
         self.mean_params = self._regularise(moments)
 
     @cached_property
-    def natural_params(self) -> Array:
+    def natural_params(self):
         """Natural parameters about the locations of the moments, shape (K, d, m)."""
         return self.family.natural(self.mean_params)
 
-    def natural_params_of(self, features: Indices) -> Array:
+    def natural_params_of(self, features):
         """Natural parameters (K, f, m) of some features."""
         if "natural_params" in vars(self):  # computed already
             return self.natural_params.take(features, axis=1)
         return self.family.natural(self.mean_params.take(features, axis=1))
 
     @property
-    def families(self) -> NDArray[Any]:
+    def families(self):
         """Name of the family of each feature, shape (d,)."""
         return np.full(self.moments.n_features, self.family.name, dtype=object)
 
-    def divergences(self, divergence: str = "js_gm") -> Array:
+    def divergences(self, divergence="js_gm"):
         """Divergence between the class marginals of every feature.
 
         Parameters
@@ -166,7 +156,7 @@ class ClassMarginals:
             return self._with_perfect_features(value, perfect)
         return np.where(perfect, np.inf, value)
 
-    def _jensen_shannon(self) -> Array:
+    def _jensen_shannon(self):
         """JS (d,), with a warning if its quadrature is not accurate."""
         value, error = self.family.jensen_shannon(
             self.mean_params, self.prior, location=self.moments.location
@@ -174,7 +164,7 @@ class ClassMarginals:
         _warn_of_errors(value, error)
         return value
 
-    def _jeffreys_one_vs_rest(self) -> Array:
+    def _jeffreys_one_vs_rest(self):
         """J of each class and its complement, averaged by the prior, (d,)."""
         # moments (K, 2, ...) of every class and of all others in the given shares
         pairs = self.moments.reweighted(self.prior).one_vs_rest()
@@ -182,7 +172,7 @@ class ClassMarginals:
         location = pairs.location.swapaxes(0, 1)
         return self.prior @ self.family.jeffreys(mu_class, mu_rest, location=location)
 
-    def _with_perfect_features(self, value: Array, perfect: Bools) -> Array:
+    def _with_perfect_features(self, value, perfect):
         """JS (d,) with that of features that are constant in every class.
 
         Such a feature says which group of classes of equal value a row belongs to, and
@@ -198,7 +188,7 @@ class ClassMarginals:
         value[perfect] = -(self.prior @ log_probability)
         return value
 
-    def _regularise(self, moments: ClassMoments) -> Array:
+    def _regularise(self, moments):
         """Mean parameters of moments, off the boundary of the family."""
         return self.family.regularise(
             moments.mean,
@@ -209,7 +199,7 @@ class ClassMarginals:
         )
 
 
-def _warn_of_errors(value: Array, error: Array) -> None:
+def _warn_of_errors(value, error):
     """Warn of the divergence with the largest error, if that error is too large."""
     s = int(np.argmax(error))
     if error[s] > _ERROR:

@@ -13,14 +13,13 @@ import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._sklearn import StrOptions
-from memdlib._types import Array, ArrayLike, Indices, MatrixLike, NDArray, Weights
+from memdlib._types import Array, Indices, NDArray
 from memdlib.densities.moment_problem import NOT_FOUND, RoundedMomentsError
 from memdlib.estimator import BayesClassifier, fitted_attribute
 from memdlib.generative.grouped import (
@@ -28,7 +27,7 @@ from memdlib.generative.grouped import (
     GroupedMoments,
     GroupedScores,
 )
-from memdlib.generative.marginals import ClassMarginals, FamilySpec
+from memdlib.generative.marginals import ClassMarginals
 from memdlib.generative.ranking import (
     MARGINAL_CONSTRAINTS,
     SIZE_CONSTRAINTS,
@@ -39,7 +38,7 @@ from memdlib.generative.ranking import (
     rank,
 )
 from memdlib.generative.scores import MarginalScores, Scores
-from memdlib.moments import ClassMoments, leave_one_out, translate, translate_natural
+from memdlib.moments import leave_one_out, translate, translate_natural
 from memdlib.validation import (
     Interval,
     check_priors,
@@ -65,33 +64,33 @@ _FAR_BELOW = 0.1
 class MarginalModel:
     """What a fit finds: class marginals, and scores by some of the features."""
 
-    classes: NDArray[Any]
+    classes: NDArray
     marginals: ClassMarginals | GroupedMarginals
     scores: Scores
 
     @property
-    def moments(self) -> ClassMoments | GroupedMoments:
+    def moments(self):
         """Class moments of the data."""
         return self.marginals.moments
 
     @property
-    def class_prior(self) -> Array:
+    def class_prior(self):
         """Class probabilities, shape (K,)."""
         return self.marginals.prior
 
     @property
-    def variance_shrinkage(self) -> float:
+    def variance_shrinkage(self):
         """Shrinkage in use."""
         return np.float64(self.marginals.variance_shrinkage)
 
     @property
-    def mean_params(self) -> Array:
+    def mean_params(self):
         """Mean parameters about zero, shape (K, d, m)."""
         location = self.moments.location
         return translate(self.marginals.mean_params, np.ones(1), location)
 
     @property
-    def natural_params(self) -> Array:
+    def natural_params(self):
         """Natural parameters about zero, shape (K, d, m)."""
         location = self.moments.location
         return translate_natural(self.marginals.natural_params, location)
@@ -104,8 +103,8 @@ class RankedModel(MarginalModel):
     feature_divergences: Array
     order: Indices
     n_selected: int
-    validation_n_features: Indices | None = None
-    validation_curve: Array | None = None
+    validation_n_features: Indices = None
+    validation_curve: Array = None
 
 
 class MomentClassifier(BayesClassifier):
@@ -114,10 +113,10 @@ class MomentClassifier(BayesClassifier):
     A subclass supplies :meth:`_batch_moments` and :meth:`_estimate`.
     """
 
-    classes_: NDArray[Any] = fitted_attribute("classes")
-    class_prior_: Array = fitted_attribute("class_prior")
-    mean_params_: Array = fitted_attribute("mean_params")
-    natural_params_: Array = fitted_attribute("natural_params")
+    classes_ = fitted_attribute("classes")
+    class_prior_ = fitted_attribute("class_prior")
+    mean_params_ = fitted_attribute("mean_params")
+    natural_params_ = fitted_attribute("natural_params")
 
     @abstractmethod
     def _batch_moments(self, X, y, sample_weight, classes, known_classes):
@@ -130,11 +129,11 @@ class MomentClassifier(BayesClassifier):
     @restore_on_error
     def partial_fit(
         self,
-        X: MatrixLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: Weights = None,
-    ) -> Self:
+        X,
+        y,
+        classes=None,
+        sample_weight=None,
+    ):
         """Add a batch; the result is that of one fit on all batches together.
 
         A batch that fails changes nothing.
@@ -163,11 +162,11 @@ class MomentClassifier(BayesClassifier):
     def _joint_log_density(self, X):
         return self._fitted.scores.total(X)
 
-    def __sklearn_is_fitted__(self) -> bool:
+    def __sklearn_is_fitted__(self):
         return hasattr(self, "_fitted")
 
 
-def size_grid(spec: str | ArrayLike | None, d: int) -> Indices:
+def size_grid(spec, d):
     """Numbers of features to try, increasing, of d features.
 
     Parameters
@@ -192,9 +191,7 @@ def size_grid(spec: str | ArrayLike | None, d: int) -> Indices:
     return grid
 
 
-def held_out_folds(
-    codes: Indices, cv: float, random_state: int | np.random.RandomState | None
-) -> tuple[Indices, int]:
+def held_out_folds(codes, cv, random_state):
     """Fold of each row, and how many folds are held out; stratified by class.
 
     Parameters
@@ -236,7 +233,7 @@ def held_out_folds(
     return fold, len(tests)
 
 
-def smallest_best(grid: Indices, accuracy: Array) -> int:
+def smallest_best(grid, accuracy):
     """Return the smallest number of a grid (G,) of highest accuracy (G,)."""
     return int(grid[np.argmax(accuracy >= accuracy.max() - _TIE)])
 
@@ -389,18 +386,18 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
 
     def __init__(
         self,
-        divergence: str = "js_gm",
+        divergence="js_gm",
         *,
-        family: FamilySpec = "normal",
-        n_features: float | int | str | None = "auto",
-        cv: float | int = 0.2,
-        variance_shrinkage: float | str = 0.0,
-        alpha: float = 1.0,
-        random_state: int | np.random.RandomState | None = None,
-        n_features_grid: ArrayLike | str | None = None,
-        priors: ArrayLike | None = None,
-        class_weight: dict[Any, Any] | str | None = None,
-    ) -> None:
+        family="normal",
+        n_features="auto",
+        cv=0.2,
+        variance_shrinkage=0.0,
+        alpha=1.0,
+        random_state=None,
+        n_features_grid=None,
+        priors=None,
+        class_weight=None,
+    ):
         self.divergence = divergence
         self.family = family
         self.n_features = n_features
@@ -412,19 +409,19 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         self.priors = priors
         self.class_weight = class_weight
 
-    scores_: Array = fitted_attribute("feature_divergences")
-    feature_importances_: Array = fitted_attribute("feature_divergences")
-    order_: Indices = fitted_attribute("order")
-    families_: NDArray[Any] = fitted_attribute("marginals.families")
-    n_selected_: int = fitted_attribute("n_selected")
-    variance_shrinkage_: float = fitted_attribute("variance_shrinkage")
-    validation_n_features_: Indices | None = fitted_attribute("validation_n_features")
-    validation_curve_: Array | None = fitted_attribute("validation_curve")
+    scores_ = fitted_attribute("feature_divergences")
+    feature_importances_ = fitted_attribute("feature_divergences")
+    order_ = fitted_attribute("order")
+    families_ = fitted_attribute("marginals.families")
+    n_selected_ = fitted_attribute("n_selected")
+    variance_shrinkage_ = fitted_attribute("variance_shrinkage")
+    validation_n_features_ = fitted_attribute("validation_n_features")
+    validation_curve_ = fitted_attribute("validation_curve")
 
-    _scores_type: ClassVar[type[Scores]] = MarginalScores
+    _scores_type = MarginalScores
 
     @restore_on_error
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
+    def fit(self, X, y, sample_weight=None):
         """Rank the features, choose how many to use, and estimate their marginals.
 
         Parameters
@@ -465,7 +462,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
             self._warn_of_single_rows()
         return self
 
-    def _estimate(self, moments, classes, n_features=None) -> RankedModel:
+    def _estimate(self, moments, classes, n_features=None):
         """The model of moments: marginals, divergences, order, and scores.
 
         ``n_features`` is how many features are used; None takes the parameter of the
@@ -496,7 +493,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
             n_selected=n_features,
         )
 
-    def _fit_validated(self, X, codes, weight, classes) -> RankedModel:
+    def _fit_validated(self, X, codes, weight, classes):
         """The model of the smallest size of highest accuracy on held-out rows."""
         grid = size_grid(self.n_features_grid, X.shape[1])
         fold, n_held_out = held_out_folds(codes, self.cv, self.random_state)
@@ -570,12 +567,12 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
 
     def accuracy_curve(
         self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: Weights = None,
+        X,
+        y,
+        sample_weight=None,
         *,
-        n_features_grid: ArrayLike | str | None = None,
-    ) -> tuple[Indices, Array]:
+        n_features_grid=None,
+    ):
         """Accuracy with the top S features, for many S, from one pass over X.
 
         Parameters
@@ -620,7 +617,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
             )
 
 
-def _warn_of_lower_accuracy(on_fit: float, held_out: float, n_held_out: int) -> None:
+def _warn_of_lower_accuracy(on_fit, held_out, n_held_out):
     """Warn if rows of the fit are classified much worse than held-out rows."""
     standard_error = 0.5 / math.sqrt(n_held_out)  # at most, of a share of as many rows
     if on_fit < held_out - max(_FAR_BELOW, 4.0 * standard_error):

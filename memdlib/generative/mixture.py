@@ -9,10 +9,8 @@ classes are those of maximum likelihood.
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -20,12 +18,11 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from memdlib._sklearn import StrOptions
-from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.estimator import BayesClassifier
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
@@ -65,10 +62,10 @@ class SharedSteps:
         All are fitted to what the last step returns.
     """
 
-    steps: list[Any]
-    models: list[Any]
+    steps: list
+    models: list
 
-    def fit(self, X, y, weight) -> "SharedSteps":
+    def fit(self, X, y, weight):
         """Fitted copies of the steps and models: X (n, d), y (n,), weight (n,)."""
         steps = []
         for step in self.steps:
@@ -78,18 +75,18 @@ class SharedSteps:
         models = [_fit_copy(model, X, y, weight) for model in self.models]
         return SharedSteps(steps=steps, models=models)
 
-    def class_scores(self, X) -> list[Array]:
+    def class_scores(self, X):
         """Scores (n, K) of the rows of X (n, d), one array per fitted model."""
         for step in self.steps:
             X = step.transform(X)
         return [_class_scores(model, X) for model in self.models]
 
-    def held_out_scores(self, X, y, weight, train, test) -> list[Array]:
+    def held_out_scores(self, X, y, weight, train, test):
         """Scores of the rows ``test`` from models fitted to the rows ``train``."""
         fitted = self.fit(X[train], y[train], weight[train])
         return fitted.class_scores(X[test])
 
-    def apply_stateless_steps(self, X) -> "tuple[SharedSteps, Any]":
+    def apply_stateless_steps(self, X):
         """Apply leading steps that learn nothing; return the remainder and new X.
 
         Such steps give the same result in every fold, so one application is enough.
@@ -99,13 +96,13 @@ class SharedSteps:
             X = steps.pop(0).transform(X)
         return SharedSteps(steps=steps, models=self.models), X
 
-    def pipeline(self, j: int) -> Any:
+    def pipeline(self, j):
         """Model j after the steps, if there are any."""
         if not self.steps:
             return self.models[j]
         return make_pipeline(*self.steps, self.models[j])
 
-    def feature_divergences(self, j: int) -> Array | None:
+    def feature_divergences(self, j):
         """Divergences (d,) of the columns of X in nats by model j, if it has any.
 
         A step that learns must be able to add up, by ``sum_by_column``, what it made of
@@ -207,7 +204,7 @@ class MixtureClassifier(BayesClassifier):
     (['correlated', 'shrunken'], True)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints = {
         "estimators": [list, tuple, None],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "expected_log_odds": [POSITIVE, None],
@@ -221,17 +218,17 @@ class MixtureClassifier(BayesClassifier):
 
     def __init__(
         self,
-        estimators: Sequence[Any] | None = None,
+        estimators=None,
         *,
-        cv: int = 5,
-        expected_log_odds: float | None = 3.0,
-        baseline_log_odds: float = 5.0,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        class_weight: dict[Any, Any] | str | None = None,
-        fast_candidates: Sequence[str] | None = None,
-    ) -> None:
+        cv=5,
+        expected_log_odds=3.0,
+        baseline_log_odds=5.0,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+        class_weight=None,
+        fast_candidates=None,
+    ):
         self.estimators = estimators
         self.cv = cv
         self.expected_log_odds = expected_log_odds
@@ -242,14 +239,8 @@ class MixtureClassifier(BayesClassifier):
         self.class_weight = class_weight
         self.fast_candidates = fast_candidates
 
-    class_prior_: Array
-    calibrations_: dict[str, Calibration]
-    cv_results_: dict[str, NDArray[Any]]
-    skipped_: list[str]
-    duality_gap_: float
-
     @restore_on_error
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
+    def fit(self, X, y, sample_weight=None):
         """Weight the candidates on held-out rows, and fit them to all rows.
 
         Parameters
@@ -303,7 +294,7 @@ class MixtureClassifier(BayesClassifier):
             _warn_of_outlier(X, getattr(self, "feature_names_in_", None))
         return self
 
-    def _skip_slow_candidates(self, estimators, X) -> int:
+    def _skip_slow_candidates(self, estimators, X):
         """Remove candidates too slow for X; return how many rows to hold out."""
         self.skipped_ = []
         is_large = X.size > _LARGE_SIZE and X.shape[1] >= _LARGE_COLUMNS
@@ -318,7 +309,7 @@ class MixtureClassifier(BayesClassifier):
                 print(f"{name}: skipped, too slow for so large an X")
         return _MAX_HELD_OUT_OF_LARGE
 
-    def _cross_validate(self, estimators, seed, X, codes, weight, splits) -> None:
+    def _cross_validate(self, estimators, seed, X, codes, weight, splits):
         """Calibrate and weight the candidates on the test rows of the splits."""
         y = self.classes_[codes]
         shared_steps, positions = _share_steps(estimators, seed)
@@ -346,7 +337,7 @@ class MixtureClassifier(BayesClassifier):
             log_posteriors.append(calibration.log_posterior(model_scores))
         self._evaluate(log_posteriors, codes[test], weight[test])
 
-    def _evaluate(self, log_posteriors, codes, weight) -> None:
+    def _evaluate(self, log_posteriors, codes, weight):
         """Weight the candidates by log posteriors (n, K) of rows of known classes."""
         log_prior = np.tile(np.log(self.class_prior_), (len(codes), 1))
         log_posteriors = [*log_posteriors, log_prior]
@@ -369,7 +360,7 @@ class MixtureClassifier(BayesClassifier):
             for j, name in enumerate(self.calibrations_):
                 print(f"{name}: {accuracy[j]:.2%}, {log_loss[j]:.4f} nats per row")
 
-    def _take_first(self, estimators) -> None:
+    def _take_first(self, estimators):
         """Give the first candidate all the weight, where no row can be held out."""
         self.calibrations_ = {
             name: Calibration(
@@ -387,7 +378,7 @@ class MixtureClassifier(BayesClassifier):
             "weight": np.eye(len(names))[0],
         }
 
-    def _refit(self, estimators, seed, X, codes, weight) -> None:
+    def _refit(self, estimators, seed, X, codes, weight):
         """Fit the candidates with a positive weight to all rows."""
         weights = zip(estimators, self.cv_results_["weight"][:-1], strict=True)
         self._weights = {name: w for name, w in weights if w > 0}
@@ -397,7 +388,7 @@ class MixtureClassifier(BayesClassifier):
         self._shared_steps = [shared.fit(X, y, weight) for shared in shared_steps]
 
     @property
-    def named_estimators_(self) -> dict[str, BaseEstimator | list[BaseEstimator]]:
+    def named_estimators_(self):
         """Candidates with a positive weight, fitted to all rows."""
         check_is_fitted(self)
         estimators = {}
@@ -407,7 +398,7 @@ class MixtureClassifier(BayesClassifier):
         return estimators
 
     @property
-    def feature_importances_(self) -> Array:
+    def feature_importances_(self):
         """Divergence of the classes in each column in nats, (d,)."""
         check_is_fitted(self)
         if not self._weights:  # the class shares have all the weight
@@ -440,7 +431,7 @@ class MixtureClassifier(BayesClassifier):
             log_terms.append(np.tile(log_prior, (X.shape[0], 1)))
         return np.logaddexp.reduce(log_terms, axis=0)
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         input_tags = []
         try:
@@ -454,9 +445,7 @@ class MixtureClassifier(BayesClassifier):
         return tags
 
 
-def mixture_weights(
-    log_q: Array, counts: Array, tol: float = 1e-5, max_iter: int = 10_000
-) -> tuple[Array, float]:
+def mixture_weights(log_q, counts, tol=1e-5, max_iter=10_000):
     """Maximum-likelihood weights of the candidates, and a bound on their gap in nats.
 
     ``log_q`` (n, J) holds the log posteriors of the true classes, ``counts`` (n,) the
@@ -486,7 +475,7 @@ def mixture_weights(
     return weights, max(gap, 0.0)
 
 
-def select_weights(log_q, counts, baseline_log_odds) -> tuple[Array, float]:
+def select_weights(log_q, counts, baseline_log_odds):
     """Weights (J + 1,) of the candidates and of the class shares, and the gap of EM.
 
     ``log_q`` (J + 1, n) holds the log posteriors of the true classes, those of the
@@ -532,14 +521,14 @@ def _check_estimators(estimators):
     return models_by_name
 
 
-def _models(candidate) -> list[Any]:
+def _models(candidate):
     """The models of a candidate, which is a model or a list of models."""
     if isinstance(candidate, list):
         return candidate
     return [candidate]
 
 
-def _steps(model) -> list[Any]:
+def _steps(model):
     """The steps of a pipeline, the classifier last; a model alone is its only step."""
     if isinstance(model, Pipeline):
         return [step for _, step in model.steps]
@@ -573,7 +562,7 @@ def _share_steps(estimators, seed):
     return shared_steps, positions
 
 
-def _find_equal(items, item) -> int:
+def _find_equal(items, item):
     """Position of the first item that equals this one, or the number of items."""
     for i, other in enumerate(items):
         if _are_equal(other, item):
@@ -581,7 +570,7 @@ def _find_equal(items, item) -> int:
     return len(items)
 
 
-def _are_equal(a, b) -> bool:
+def _are_equal(a, b):
     """Whether two estimators, lists of them or parameters are certainly equal.
 
     Their ``repr`` does not tell, as NumPy shortens long arrays in it. In doubt the
@@ -615,7 +604,7 @@ def _fit_copy(estimator, X, y, weight):
         return clone(estimator).fit(X, y, **fit_params)
 
 
-def _class_scores(model, X) -> Array:
+def _class_scores(model, X):
     """Scores (n, K) of the rows of X: log posteriors, or else a decision function."""
     if hasattr(model, "predict_log_proba"):
         return model.predict_log_proba(X)
@@ -641,7 +630,7 @@ def _held_out_splits(codes, cv, rng, max_held_out):
     return splits
 
 
-def _warn_of_outlier(X, names) -> None:
+def _warn_of_outlier(X, names):
     """Warn if one value of X (n, d) lies far beyond all others of its feature.
 
     Features in which more than half of the rows have the median value, as in indicators

@@ -15,12 +15,11 @@ which does not cancel and costs O(n^2 d) where there are fewer rows than feature
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from memdlib._sklearn import StrOptions
-from memdlib._types import Array, ArrayLike, Indices, NDArray, Weights
+from memdlib._types import Array, Indices
 from memdlib.estimator import BayesClassifier
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
@@ -43,11 +42,11 @@ class InverseRoot:
     """
 
     correlation_shrinkage: float
-    core: Array | None = None
-    diagonal: Array | None = None
-    rows: Array | None = None
+    core: Array = None
+    diagonal: Array = None
+    rows: Array = None
 
-    def __call__(self, A: Array) -> Array:
+    def __call__(self, A):
         """Return A R^(-1/2), of the shape (m, d) of A."""
         if self.core is None:
             return A
@@ -97,9 +96,7 @@ class PooledMoments:
     residuals: Array
 
     @classmethod
-    def of(
-        cls, X: NDArray[Any], codes: Indices, n_classes: int, weight: Array
-    ) -> "PooledMoments":
+    def of(cls, X, codes, n_classes, weight):
         """Compute the moments of finite rows.
 
         Parameters
@@ -139,23 +136,23 @@ class PooledMoments:
         )
 
     @property
-    def prior(self) -> Array:
+    def prior(self):
         """Class shares of the instance weight, (K,)."""
         return self.weight / self.weight.sum()
 
     @property
-    def degrees_of_freedom(self) -> float:
+    def degrees_of_freedom(self):
         """Total weight, less one for each class."""
         return float(self.weight.sum() - len(self.weight))
 
     @cached_property
-    def gram(self) -> Array:
+    def gram(self):
         """Z Z^T, or Z^T Z if that is smaller."""
         Z = self.residuals
         return Z @ Z.T if len(Z) < Z.shape[1] else Z.T @ Z
 
     @property
-    def correlation_intensity(self) -> float:
+    def correlation_intensity(self):
         """Shrinkage of the correlations with the least mean squared error."""
         n_varying = np.count_nonzero(self.variance)
         total = (self.gram**2).sum()
@@ -166,9 +163,7 @@ class PooledMoments:
             squares = 0.0
         return float(correlation_intensity(squares, n_varying, self.degrees_of_freedom))
 
-    def standard_deviations(
-        self, variance_shrinkage: float | str, unit: Array | float = 1.0
-    ) -> tuple[Array, float]:
+    def standard_deviations(self, variance_shrinkage, unit=1.0):
         """Square roots of the variances (1 - s) v + s median(v).
 
         Parameters
@@ -200,7 +195,7 @@ class PooledMoments:
         constant = np.where(between > 0, between, 1.0)
         return np.sqrt(np.where(varies, within, constant)) * unit, variance_shrinkage
 
-    def _variance_intensity(self, variance: Array, target: float) -> float:
+    def _variance_intensity(self, variance, target):
         """Intensity of least error for positive variances and their target.
 
         Opgen-Rhein & Strimmer (2007), with the sampling variance 2 v^2 / (n - K + 2)
@@ -213,7 +208,7 @@ class PooledMoments:
         degrees_of_freedom = self.degrees_of_freedom + 2.0
         return float(shrinkage_intensity(variation, distance, degrees_of_freedom))
 
-    def inverse_root(self, correlation_shrinkage: float | str = "auto") -> InverseRoot:
+    def inverse_root(self, correlation_shrinkage="auto"):
         """Inverse root of R = lambda I + (1 - lambda) Z^T Z.
 
         Parameters
@@ -250,9 +245,7 @@ class PooledMoments:
         core = np.where(np.outer(varies, varies), core, np.eye(d))
         return InverseRoot(correlation_shrinkage=correlation_shrinkage, core=core)
 
-    def _low_rank_inverse_root(
-        self, correlation_shrinkage: float, a: Array, U: Array
-    ) -> InverseRoot:
+    def _low_rank_inverse_root(self, correlation_shrinkage, a, U):
         """Inverse root by the formula at the head of this module, with its a and U."""
         root = np.sqrt(a)
         q = -(1.0 - correlation_shrinkage) / (
@@ -268,9 +261,7 @@ class PooledMoments:
         )
 
 
-def _variances(
-    Z: Array, means: Array, offset: Array, row_weight: Array, prior: Array
-) -> tuple[Array, Array]:
+def _variances(Z, means, offset, row_weight, prior):
     """Variances within and between classes (d,), zero where they may be rounding.
 
     ``Z`` are the residuals (n, d), ``offset`` the distances (K, d) of the class means
@@ -322,12 +313,12 @@ class WhitenedMeans:
     @classmethod
     def of(
         cls,
-        moments: PooledMoments,
-        prior: Array | None = None,
-        correlation_shrinkage: float | str = "auto",
-        variance_shrinkage: float | str = 0.0,
-        unit: Array | float = 1.0,
-    ) -> "WhitenedMeans":
+        moments,
+        prior=None,
+        correlation_shrinkage="auto",
+        variance_shrinkage=0.0,
+        unit=1.0,
+    ):
         """Shrink the moments and whiten the class means.
 
         ``prior=None`` takes the class shares of the instance weight; ``unit`` is that
@@ -351,16 +342,16 @@ class WhitenedMeans:
         )
 
     @cached_property
-    def means(self) -> Array:
+    def means(self):
         """M, the class means in coordinates z, (K, d); zero on average by ``prior``."""
         return self.about(self.centre)
 
-    def about(self, point: Array) -> Array:
+    def about(self, point):
         """Class means less a point (d,) of x, in coordinates z, (K, d)."""
         differences = (self.moments.means - point) + self.moments.mean_lo
         return self.root(differences / self.deviations)
 
-    def linear(self, mask: Array | float = 1.0) -> LinearScores:
+    def linear(self, mask=1.0):
         """Scores of x by the coordinates z whose ``mask`` (d,) is one, not zero."""
         return LinearScores.of(
             self.prior,
@@ -374,12 +365,7 @@ class WhitenedMeans:
 class PooledClassifier(BayesClassifier):
     """Bayes classifier from pooled moments; a subclass supplies ``_estimate``."""
 
-    class_prior_: Array
-    correlation_shrinkage_: float
-    variance_shrinkage_: float
-    scores_: Array
-
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints = {
         "correlation_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL],
         "variance_shrinkage": [StrOptions({"auto"}), UNIT_INTERVAL],
         "priors": [None, "array-like"],
@@ -387,7 +373,7 @@ class PooledClassifier(BayesClassifier):
     }
 
     @restore_on_error
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
+    def fit(self, X, y, sample_weight=None):
         """Estimate the class means and the pooled second moments, and shrink them.
 
         Parameters
@@ -409,12 +395,10 @@ class PooledClassifier(BayesClassifier):
         return self
 
     @abstractmethod
-    def _estimate(self, moments: PooledMoments) -> None:
+    def _estimate(self, moments):
         """Set every attribute that follows from the moments."""
 
-    def _set_whitened_means(
-        self, moments: PooledMoments, unit: Array | float
-    ) -> WhitenedMeans:
+    def _set_whitened_means(self, moments, unit):
         """Whiten the class means; set the attributes that all subclasses share."""
         prior = check_priors(self.priors, len(self.classes_))
         whitened = WhitenedMeans.of(

@@ -5,23 +5,12 @@ is the ranking by marginal divergence, so one number per feature is all that is 
 data -> moments -> class marginals -> divergences -> order.
 """
 
-from typing import Any, Self
-
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._sklearn import StrOptions
-from memdlib._types import (
-    Array,
-    ArrayLike,
-    Indices,
-    MatrixLike,
-    NDArray,
-    Weights,
-)
 from memdlib.families import MarginalFamily, get_family
 from memdlib.families.counts import Binomial, Multinomial
 from memdlib.generative.grouped import (
@@ -32,10 +21,8 @@ from memdlib.generative.grouped import (
 from memdlib.generative.marginals import (
     DIVERGENCES,
     ClassMarginals,
-    FamilySpec,
     family_moments,
 )
-from memdlib.moments import ClassMoments
 from memdlib.validation import (
     COUNT,
     FRACTION,
@@ -56,7 +43,7 @@ MARGINAL_CONSTRAINTS = {
 SIZE_CONSTRAINTS = {"n_features": [COUNT, FRACTION, None]}
 
 
-def common_family(spec: FamilySpec) -> MarginalFamily | None:
+def common_family(spec):
     """Return the family of all columns; None if they have families of their own."""
     if not isinstance(spec, str | MarginalFamily) or spec in ("auto", "categorical"):
         return None
@@ -64,13 +51,13 @@ def common_family(spec: FamilySpec) -> MarginalFamily | None:
 
 
 def collect_moments(
-    estimator: "FamilySelector",
-    X: MatrixLike,
-    codes: Indices,
-    n_classes: int,
-    weight: Array,
-    known: tuple[MarginalFamily, ...] | None = None,
-) -> ClassMoments | GroupedMoments:
+    estimator,
+    X,
+    codes,
+    n_classes,
+    weight,
+    known=None,
+):
     """Class moments of X, grouped if columns have families of their own.
 
     Parameters
@@ -93,10 +80,10 @@ def collect_moments(
 
 
 def make_marginals(
-    estimator: "FamilySelector",
-    moments: ClassMoments | GroupedMoments,
-    prior: Array | None = None,
-) -> ClassMarginals | GroupedMarginals:
+    estimator,
+    moments,
+    prior=None,
+):
     """Class marginals of collected moments, as an estimator regularises them."""
     options = {
         "variance_shrinkage": estimator.variance_shrinkage,
@@ -108,7 +95,7 @@ def make_marginals(
     return ClassMarginals(moments, common_family(estimator.family), **options)
 
 
-def rank(divergences: Array) -> Indices:
+def rank(divergences):
     """Features (d,) from largest to smallest divergence; ties keep column order."""
     order = np.argsort(-divergences, kind="stable")
     descending = divergences[order]
@@ -121,12 +108,8 @@ def rank(divergences: Array) -> Indices:
 class RankedSelector(SelectorMixin, BaseEstimator):
     """Selects the first ``n_selected_`` features of ``order_``."""
 
-    classes_: NDArray[Any]
-    order_: Indices
-    n_selected_: int
-
     @property
-    def ranking_(self) -> Indices:
+    def ranking_(self):
         """Rank of each feature, 1 the best; those not in ``order_`` share the next."""
         check_is_fitted(self)
         ranks = np.full(self.n_features_in_, len(self.order_) + 1)
@@ -136,7 +119,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):
     def _get_support_mask(self):
         return self.ranking_ <= self.n_selected_
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
@@ -145,11 +128,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):
 class FamilySelector(RankedSelector):
     """Selector by class marginals, whose ``family`` says which data it takes."""
 
-    family: FamilySpec
-    variance_shrinkage: float | str
-    alpha: float
-
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         # not RankedSelector's, which sets no more than the target
         tags = super(RankedSelector, self).__sklearn_tags__()
         try:
@@ -209,20 +188,17 @@ class DivergenceRanker(FamilySelector):
     ['petal length (cm)', 'petal width (cm)']
     """
 
-    scores_: Array
-    families_: NDArray[Any]
-
     _parameter_constraints = MARGINAL_CONSTRAINTS | SIZE_CONSTRAINTS
 
     def __init__(
         self,
-        divergence: str = "js_gm",
+        divergence="js_gm",
         *,
-        family: FamilySpec = "normal",
-        n_features: float | int | None = 0.1,
-        variance_shrinkage: float | str = 0.0,
-        alpha: float = 1.0,
-    ) -> None:
+        family="normal",
+        n_features=0.1,
+        variance_shrinkage=0.0,
+        alpha=1.0,
+    ):
         self.divergence = divergence
         self.family = family
         self.n_features = n_features
@@ -230,7 +206,7 @@ class DivergenceRanker(FamilySelector):
         self.alpha = alpha
 
     @restore_on_error
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
+    def fit(self, X, y, sample_weight=None):
         """Rank the features.
 
         Parameters

@@ -3,7 +3,6 @@
 import math
 from datetime import date
 from numbers import Real
-from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -22,10 +21,9 @@ from sklearn.preprocessing import (
     SplineTransformer,
     StandardScaler,
 )
-from sklearn.utils import Tags, check_array, get_tags, shuffle
+from sklearn.utils import check_array, get_tags, shuffle
 
 from memdlib._sklearn import safe_indexing
-from memdlib._types import Array, ArrayLike, MatrixLike, NDArray
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.documents import MultinomialMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier
@@ -34,7 +32,7 @@ from memdlib.generative.regularised import RegularisedMeMdClassifier
 from memdlib.generative.weighting import DivergenceWeighter
 
 
-def normal_scores(X: ArrayLike) -> Array:
+def normal_scores(X):
     """Replace the values of each row by normal quantiles of their ranks.
 
     The result is the same for any increasing function of the values, one for each row:
@@ -63,7 +61,7 @@ def normal_scores(X: ArrayLike) -> Array:
 _FILLED = 100_000_000
 
 
-def _holds_numbers(column) -> bool:
+def _holds_numbers(column):
     """Whether a column holds only numbers, truth values and gaps."""
     kind = getattr(column.dtype, "kind", None)  # polars has none
     if kind is None:
@@ -76,12 +74,12 @@ def _holds_numbers(column) -> bool:
     return all(_is_missing(cell) or isinstance(cell, Real) for cell in column)
 
 
-def _is_missing(cell) -> bool:
+def _is_missing(cell):
     """Whether a cell is None, NaN, or what pandas takes for a missing value."""
     return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
 
 
-def _number_columns(X) -> list[int]:
+def _number_columns(X):
     """Places of the columns that hold numbers."""
     if sparse.issparse(X):
         return list(range(X.shape[1]))
@@ -89,7 +87,7 @@ def _number_columns(X) -> list[int]:
     return [s for s, column in enumerate(columns) if _holds_numbers(column)]
 
 
-def _category_columns(X) -> list[int]:
+def _category_columns(X):
     """Places of all other columns; a ValueError names one that holds dates."""
     places = sorted(set(range(X.shape[1])) - set(_number_columns(X)))
     for s in places:
@@ -103,14 +101,14 @@ def _category_columns(X) -> list[int]:
     return places
 
 
-def _as_floats(X) -> MatrixLike:
+def _as_floats(X):
     """Numbers, truth values and gaps as floats."""
     return check_array(
         X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
     )
 
 
-def _level_names(X) -> NDArray[Any]:
+def _level_names(X):
     """Levels (n, c) as text, whole numbers without a point, and NaN where missing."""
     cells = np.asarray(X, dtype=object)
     names = np.empty(cells.shape, dtype=object)
@@ -152,7 +150,7 @@ class _Columns(ColumnTransformer):
         _refuse_to_fill_in(X)
         return super().transform(X, **params)
 
-    def sum_by_column(self, values: Array) -> Array:
+    def sum_by_column(self, values):
         """Sums (d,) of values of what comes out over what stems from one column."""
         (_, fill, numbers), (_, encode, categories) = self.transformers_[:2]
         sources = list(numbers)
@@ -168,7 +166,7 @@ class _Columns(ColumnTransformer):
         return np.bincount(sources, values, self.n_features_in_)
 
 
-def _refuse_to_fill_in(X) -> None:
+def _refuse_to_fill_in(X):
     """Raise if X is sparse, and too large to be filled in."""
     if sparse.issparse(X) and math.prod(X.shape) > _FILLED:
         n, d = X.shape
@@ -185,7 +183,7 @@ class _LinearSplines(SplineTransformer):
         constant = {"extrapolation": "constant", "include_bias": False}
         super().__init__(degree=1, knots="quantile", **constant)
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
+    def fit(self, X, y=None, sample_weight=None):
         # up to seven functions of each feature, fewer where there are many features
         self.n_knots = 1 + min(7, max(2, 240 // X.shape[1]))
         return super().fit(X, y, sample_weight)
@@ -215,7 +213,7 @@ class _KernelFeatures(TransformerMixin, BaseEstimator):
         self.max_components = max_components
         self.random_state = random_state
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
+    def fit(self, X, y=None, sample_weight=None):
         self.scaler_ = StandardScaler().fit(X, sample_weight=sample_weight)
         rows = shuffle(self.scaler_.transform(X), random_state=self.random_state)
         n_components = max(200, min(self.max_components, len(X) // 3))
@@ -237,7 +235,7 @@ class _KernelFeatures(TransformerMixin, BaseEstimator):
 class _WordCounter(CountVectorizer):
     """Count the words of texts; counts go on as they are."""
 
-    def fit(self, X, y=None) -> Self:
+    def fit(self, X, y=None):
         self.fit_transform(X, y)
         return self
 
@@ -247,16 +245,16 @@ class _WordCounter(CountVectorizer):
     def transform(self, X):
         return super().transform(X) if _holds_texts(X) else X
 
-    def __sklearn_is_fitted__(self) -> bool:
+    def __sklearn_is_fitted__(self):
         return True
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.two_d_array = True
         return tags
 
 
-def _holds_texts(X) -> bool:
+def _holds_texts(X):
     """Whether X is a sequence of texts, not of rows of counts; else a ValueError."""
     if sparse.issparse(X):
         return False
@@ -274,7 +272,7 @@ def _holds_texts(X) -> bool:
     return True
 
 
-def _refuse_columns_of_texts(X) -> None:
+def _refuse_columns_of_texts(X):
     """Raise if the first cell of X, of two dimensions, is a text."""
     if not len(X):
         return
@@ -283,7 +281,7 @@ def _refuse_columns_of_texts(X) -> None:
         raise ValueError('X has columns; pass the texts of one, as df["text"]')
 
 
-def _remedy_for(text) -> str:
+def _remedy_for(text):
     """What to do about an element that is no text."""
     if isinstance(text, dict):
         return "put sklearn.feature_extraction.DictVectorizer in front"
@@ -296,21 +294,21 @@ class RecommendedPipeline(Pipeline):
     """A pipeline that takes columns of any kind, and says what each of them tells."""
 
     @property
-    def feature_importances_(self) -> Array:
+    def feature_importances_(self):
         """Nats of each column, (d,); see ``MixtureClassifier``."""
         importances = self[-1].feature_importances_
         if len(self.steps) == 1:
             return importances
         return self[0].sum_by_column(importances)
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         if len(self.steps) > 1:
             tags.input_tags = get_tags(self[0]).input_tags
         return tags
 
 
-def _after(name: str, step, *candidates) -> list[tuple[str, Any]]:
+def _after(name, step, *candidates):
     """Named candidates, each with a step in front; the name says so."""
     return [
         (f"{candidate}, {name}", make_pipeline(step, model))
@@ -318,7 +316,7 @@ def _after(name: str, step, *candidates) -> list[tuple[str, Any]]:
     ]
 
 
-def _ridge_and_counts(power: float, penalty: float) -> list[Pipeline]:
+def _ridge_and_counts(power, penalty):
     """The classes regressed on weighted words, and the score of multinomial MeMd."""
     ridge = RidgeClassifier(penalty, solver="sparse_cg", tol=1e-3)
     counts = MultinomialMeMdClassifier(n_features=None)
@@ -397,7 +395,7 @@ _EXPECTED_LOG_ODDS = {"expression": 3.0, "table": None, "text": 1.0}
 _BASELINE_LOG_ODDS = {"expression": -5.0, "table": 5.0, "text": 5.0}
 
 
-def make_memd(kind: str, **overrides: Any) -> Pipeline:
+def make_memd(kind, **overrides):
     """Make the pipeline that the book recommends for a kind of data.
 
     Parameters

@@ -11,12 +11,9 @@ nonzero eigenvalues t_j of S_k and their eigenvectors v_j,
         = sum_j (v_j^T z)^2 / (g + (1 - g) t_j) + |z - sum_j v_j v_j^T z|^2 / g.
 """
 
-from typing import Any, ClassVar
-
 import numpy as np
 
-from memdlib._types import Array, ArrayLike
-from memdlib.generative.pooled import PooledClassifier, PooledMoments
+from memdlib.generative.pooled import PooledClassifier
 from memdlib.generative.scores import recentred_scores
 from memdlib.validation import FRACTION
 
@@ -30,7 +27,7 @@ class _ClassCovariance:
     g : float in (0, 1]
     """
 
-    def __init__(self, rows: Array, g: float) -> None:
+    def __init__(self, rows, g):
         n, d = rows.shape
         if n < d:
             _, singular_values, eigenvectors = np.linalg.svd(rows, full_matrices=False)
@@ -44,7 +41,7 @@ class _ClassCovariance:
         self.log_determinant = np.log(self.eigenvalues).sum()
         self.log_determinant += (d - len(t)) * np.log(g)
 
-    def squared_distance(self, z: Array) -> Array:
+    def squared_distance(self, z):
         """Squared Mahalanobis norms (n,) of rows (n, d)."""
         projection = z @ self.eigenvectors.T
         square = (projection**2 / self.eigenvalues).sum(axis=1)
@@ -105,27 +102,27 @@ class RegularisedMeMdClassifier(PooledClassifier):
     0.979
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints = {
         "class_shrinkage": [FRACTION],
         **PooledClassifier._parameter_constraints,
     }
 
     def __init__(
         self,
-        class_shrinkage: float = 0.6,
+        class_shrinkage=0.6,
         *,
-        correlation_shrinkage: float | str = "auto",
-        variance_shrinkage: float | str = 0.3,
-        priors: ArrayLike | None = None,
-        class_weight: dict[Any, Any] | str | None = None,
-    ) -> None:
+        correlation_shrinkage="auto",
+        variance_shrinkage=0.3,
+        priors=None,
+        class_weight=None,
+    ):
         self.class_shrinkage = class_shrinkage
         self.correlation_shrinkage = correlation_shrinkage
         self.variance_shrinkage = variance_shrinkage
         self.priors = priors
         self.class_weight = class_weight
 
-    def _estimate(self, moments: PooledMoments) -> None:
+    def _estimate(self, moments):
         value_range = moments.high - moments.low
         unit = np.where(value_range > 0, value_range, 1.0)
         pooled = self._set_whitened_means(moments, unit)
@@ -149,7 +146,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
         X = np.clip(X, self._low, self._high)
         return recentred_scores(self._scores_about, X, self._nearest_point)
 
-    def _scores_about(self, X, p) -> Array:
+    def _scores_about(self, X, p):
         """Log p(x, k) of rows (n, d), (n, K), from their differences to point p.
 
         These have all digits for the classes whose mean is near to that point.

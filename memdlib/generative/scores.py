@@ -10,16 +10,14 @@ would cost them their digits.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
-from memdlib._types import Array, Bools, Indices, MatrixLike
+from memdlib._types import Array, Bools, Indices
 from memdlib.estimator import finite_scores
 from memdlib.families import MarginalFamily
-from memdlib.generative.marginals import ClassMarginals
 from memdlib.moments import translate_natural
 
 # Entries of a sparse matrix that are filled in at a time: 2 MiB of doubles; and of
@@ -32,9 +30,7 @@ _TOTALS = 2**21
 _REACH = 2.0**14
 
 
-def recentred_scores(
-    scores_about: Callable[[Array, int], Array], X: Array, nearest_point: Indices
-) -> Array:
+def recentred_scores(scores_about, X, nearest_point):
     """Scores (n, K) of each row, taken about the point nearest to its best class.
 
     Parameters
@@ -81,12 +77,12 @@ class LinearScores:
     @classmethod
     def of(
         cls,
-        prior: Array,
-        means: Array,
-        centre: Array,
-        whiten: Callable[[Array], Array],
-        slopes_of: Callable[[Array], Array],
-    ) -> "LinearScores":
+        prior,
+        means,
+        centre,
+        whiten,
+        slopes_of,
+    ):
         """Scores about a centre, and about means of classes that are far from it.
 
         With W a whitening matrix, P = W' W, ``whiten(c)`` gives the coordinates
@@ -121,12 +117,12 @@ class LinearScores:
         )
 
     @np.errstate(over="ignore", invalid="ignore")
-    def total(self, X: Array) -> Array:
+    def total(self, X):
         """Scores (n, K) of rows (n, d), up to what all classes share."""
         X = X.astype(np.float64)
         return finite_scores(recentred_scores(self._about, X, self.nearest_point), X)
 
-    def _about(self, X: Array, point: int) -> Array:
+    def _about(self, X, point):
         """Scores (n, K) of rows (n, d) about one point."""
         slopes = self.slopes[point]
         # values of a feature that discriminates nothing may overflow: leave it out
@@ -140,19 +136,15 @@ class LinearScores:
 class Scores(ABC):
     """Joint log densities by ranked features, which may be added in steps."""
 
-    log_prior: Array
-
     @abstractmethod
-    def total(self, X: MatrixLike) -> Array:
+    def total(self, X):
         """Log pi_k + sum over the features (n, K) of X (n, d), less what is shared."""
 
     @abstractmethod
-    def running_totals(self, X: MatrixLike, grid: Indices) -> Array:
+    def running_totals(self, X, grid):
         """Scores (n, G, K) by the first S features, for each S of a grid (G,)."""
 
-    def correct_weight(
-        self, X: MatrixLike, codes: Indices, weight: Array, grid: Indices
-    ) -> Array:
+    def correct_weight(self, X, codes, weight, grid):
         """Weight (G,) of the rows classified correctly by the first S features.
 
         Parameters
@@ -175,7 +167,7 @@ class Scores(ABC):
         return correct
 
 
-def by_step(coefficients: Array, step: Indices, n_steps: int) -> MatrixLike:
+def by_step(coefficients, step, n_steps):
     """Matrix that sums features within steps, each times a coefficient of each class.
 
     Parameters
@@ -199,7 +191,7 @@ def by_step(coefficients: Array, step: Indices, n_steps: int) -> MatrixLike:
     return sparse.csr_array((coefficients.T.ravel(), column.ravel(), row_ends), shape)
 
 
-def steps_of(grid: Indices) -> Indices:
+def steps_of(grid):
     """Step (f,) at which each of the first f = grid[-1] features is added."""
     return np.repeat(np.arange(len(grid)), np.diff(grid, prepend=0))
 
@@ -250,7 +242,7 @@ class MarginalScores(Scores):
 
     @classmethod
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def of(cls, marginals: ClassMarginals, features: Indices) -> "MarginalScores":
+    def of(cls, marginals, features):
         """Scores by some features (f,), in that order."""
         family = marginals.family
         natural = marginals.natural_params_of(features)
@@ -285,23 +277,23 @@ class MarginalScores(Scores):
             location=location,
         )
 
-    def total(self, X: MatrixLike) -> Array:
+    def total(self, X):
         columns = self.columns(X)
         one_step = np.zeros(columns.shape[1], dtype=np.intp)
         sums = self.step_sums(columns, one_step, 1)[:, 0]
         return finite_scores(self.log_prior + sums, X)
 
-    def running_totals(self, X: MatrixLike, grid: Indices) -> Array:
+    def running_totals(self, X, grid):
         totals = self.step_sums(self.columns(X), steps_of(grid), len(grid))
         totals[:, 0] += self.log_prior
         return np.cumsum(totals, axis=1, out=totals)
 
-    def columns(self, X: MatrixLike) -> MatrixLike:
+    def columns(self, X):
         """Columns (n, f) of X (n, d) in the order of the features, as observed."""
         observed = self.family.observe(X)[:, self.features]
         return observed.astype(np.float64, copy=False)
 
-    def _take(self, features: Bools) -> "MarginalScores":
+    def _take(self, features):
         """Scores by some of the features."""
         return replace(
             self,
@@ -317,7 +309,7 @@ class MarginalScores(Scores):
         )
 
     @np.errstate(over="ignore", invalid="ignore")
-    def step_sums(self, columns: MatrixLike, step: Indices, n_steps: int) -> Array:
+    def step_sums(self, columns, step, n_steps):
         """What the features of each step add to the scores.
 
         Parameters
@@ -350,7 +342,7 @@ class MarginalScores(Scores):
             columns[:, dense], step[dense], n_steps
         )
 
-    def _linear_sums(self, z, step, n_steps) -> Array:
+    def _linear_sums(self, z, step, n_steps):
         """The part of the sums that is linear in powers of z (n, f), maybe sparse."""
         n_classes = len(self.log_prior)
         ones = np.ones((1, len(step)))
@@ -361,7 +353,7 @@ class MarginalScores(Scores):
             sums = sums + (added.toarray() if sparse.issparse(added) else added)
         return sums.reshape(-1, n_steps, n_classes)
 
-    def _filled_sums(self, columns, step, n_steps) -> Array:
+    def _filled_sums(self, columns, step, n_steps):
         """The sums over sparse columns (n, f), filled in a few rows at a time."""
         columns = columns.tocsr()
         n_rows = max(1, _FILLED // columns.shape[1])
@@ -371,7 +363,7 @@ class MarginalScores(Scores):
             sums.append(self._dense_sums(block, step, n_steps))
         return np.concatenate(sums)
 
-    def _dense_sums(self, X, step, n_steps) -> Array:
+    def _dense_sums(self, X, step, n_steps):
         """The sums over dense columns X (n, f); a missing cell adds nothing."""
         z = X - self.centre
         known = ~np.isnan(z)
@@ -391,7 +383,7 @@ class MarginalScores(Scores):
             self._add_per_class(sums, X, known, step, n_steps)
         return sums
 
-    def _add_per_class(self, sums, X, known, step, n_steps) -> None:
+    def _add_per_class(self, sums, X, known, step, n_steps):
         """Add the features that are scored per class, less the best class of each."""
         s = self.scored_per_class
         log_densities = [
@@ -404,18 +396,18 @@ class MarginalScores(Scores):
             excess = np.where(known[:, s], log_density - best, 0.0)
             sums[..., k] += excess @ within_step
 
-    def _class_log_density(self, X, k: int, features) -> Array:
+    def _class_log_density(self, X, k, features):
         """Log densities (n, s) of class k for some features X (n, s)."""
         z = X - self.location[k, features]
         return _log_density(z, self.class_params[:, k, features])
 
 
-def _with_log_normaliser(family, natural) -> Array:
+def _with_log_normaliser(family, natural):
     """Natural parameters (K, f, m) and the log-normaliser, as rows (m + 1, K, f)."""
     return np.array([*np.moveaxis(natural, -1, 0), family.log_normaliser(natural)])
 
 
-def _common_centre(location, precision) -> Array:
+def _common_centre(location, precision):
     """Point (f,) of each feature about which powers are taken: that of a narrow class.
 
     The narrowest class loses most where powers are taken elsewhere. Zero comes first if
@@ -426,7 +418,7 @@ def _common_centre(location, precision) -> Array:
     return np.where((location == 0).any(axis=0), 0.0, of_narrowest)
 
 
-def _out_of_reach(class_params, params) -> tuple[Bools, Bools]:
+def _out_of_reach(class_params, params):
     """Classes (K, f) out of reach of the centre, and features (f,) with no common one.
 
     Parameters
@@ -444,7 +436,7 @@ def _out_of_reach(class_params, params) -> tuple[Bools, Bools]:
     return out_of_reach, no_common_centre | out_of_reach.all(axis=0)
 
 
-def _has_missing(columns) -> Bools:
+def _has_missing(columns):
     """Which columns (f,) of sparse data store NaN."""
     missing = np.zeros(columns.shape[1], dtype=bool)
     if np.isnan(columns.data).any():

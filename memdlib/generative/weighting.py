@@ -1,12 +1,9 @@
 """Divergence as a term weight: a word counts by how well it separates the classes."""
 
-from typing import ClassVar, Self
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils import Tags
 from sklearn.utils.validation import (
     _num_samples,
     check_is_fitted,
@@ -14,7 +11,6 @@ from sklearn.utils.validation import (
 )
 
 from memdlib._sklearn import StrOptions
-from memdlib._types import Array, ArrayLike, MatrixLike, Weights
 from memdlib.generative.marginals import DIVERGENCES
 from memdlib.generative.ranking import DivergenceRanker
 from memdlib.validation import (
@@ -64,9 +60,7 @@ class DivergenceWeighter(
     [1.0, 1.0, 1.0]
     """
 
-    weights_: Array
-
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints = {
         "power": [NONNEGATIVE],
         "divergence": [StrOptions(set(DIVERGENCES))],
         "alpha": [POSITIVE],
@@ -74,19 +68,17 @@ class DivergenceWeighter(
 
     def __init__(
         self,
-        power: float = 0.25,
+        power=0.25,
         *,
-        divergence: str = "jeffreys",
-        alpha: float = 1.0,
-    ) -> None:
+        divergence="jeffreys",
+        alpha=1.0,
+    ):
         self.power = power
         self.divergence = divergence
         self.alpha = alpha
 
     @restore_on_error
-    def fit(
-        self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: Weights = None
-    ) -> Self:
+    def fit(self, X, y=None, sample_weight=None):
         """Compute the weights of the words.
 
         Parameters
@@ -132,7 +124,7 @@ class DivergenceWeighter(
         self.weights_ = weights
         return self
 
-    def transform(self, X: MatrixLike) -> MatrixLike:
+    def transform(self, X):
         """Weight the words of each document.
 
         Parameters
@@ -155,7 +147,7 @@ class DivergenceWeighter(
             Z = _sublinear(Z) * self.weights_
         return normalize(Z, copy=False).astype(X.dtype, copy=False)
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
@@ -164,6 +156,6 @@ class DivergenceWeighter(
         return tags
 
 
-def _sublinear(counts: Array) -> Array:
+def _sublinear(counts):
     """Transform counts of any shape: c up to one, 1 + log c above."""
     return np.minimum(counts, 1.0) + np.log(np.maximum(counts, 1.0))

@@ -19,8 +19,6 @@ import math
 import numpy as np
 from scipy.special import xlogy
 
-from memdlib._types import Array, Bools
-from memdlib.nml.level_model import LevelModel
 from memdlib.nml.multinomial import MANY, TAIL, two_outcome_sum
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -28,18 +26,18 @@ EPSILON = float(np.finfo(np.float64).eps)
 _MOST_ROUNDING = 1e-10
 
 
-def saturated_complexity(model: LevelModel) -> float:
+def saturated_complexity(model):
     """Log complexity, in nats."""
     return math.fsum(math.log(two_outcome_sum(int(n))) for n in model.counts)
 
 
-def saturated_log_likelihood(counts: Array, ones: Array) -> Array:
+def saturated_log_likelihood(counts, ones):
     """Log-likelihoods (B,) of labels (L, B), which need not be integers, in nats."""
     zeros = counts - ones
     return (xlogy(ones, ones / counts) + xlogy(zeros, zeros / counts)).sum(axis=0)
 
 
-def rounding(model: LevelModel, n_terms: float = 1.0) -> float:
+def rounding(model, n_terms=1.0):
     """Bound of the rounding of a log complexity that adds many terms, in nats."""
     # a log-likelihood is a sum of n terms of at most about log(4 n) nats, a logit one
     # of p products, and a number of label sequences a product over L levels
@@ -49,13 +47,13 @@ def rounding(model: LevelModel, n_terms: float = 1.0) -> float:
     return EPSILON * (steps + math.log2(n_terms + 1.0))
 
 
-def saturated_rounding(model: LevelModel) -> float:
+def saturated_rounding(model):
     """Bound of the rounding of the complexity of a saturated model, in nats."""
     steps = 2.0 * TAIL * np.sqrt(np.minimum(model.counts, MANY)) + 16.0
     return EPSILON * float(steps.sum())
 
 
-def on_boundary(model: LevelModel, ones: Array, counts: Array | None = None) -> Bools:
+def on_boundary(model, ones, counts=None):
     """Whether label counts (L, B), of ``counts`` or else the model's, are on it."""
     # a face needs a polynomial of the model that vanishes at the r mixed levels and has
     # the sign of every pure one, or vanishes there too: p - 1 - r roots are left for
@@ -78,7 +76,7 @@ def on_boundary(model: LevelModel, ones: Array, counts: Array | None = None) -> 
     return (n_roots_left >= 0) & (n_changes <= n_roots_left)
 
 
-def boundary_sum(model: LevelModel) -> float:
+def boundary_sum(model):
     """Sum of the likelihoods of label sequences on the boundary, if not saturated."""
     # every set of j < p free levels carries as many faces as there are ways to place at
     # most p - 1 - j changes of sign between the others, twice, and each adds the
@@ -92,7 +90,7 @@ def boundary_sum(model: LevelModel) -> float:
     return total
 
 
-def _elementary_symmetric(model: LevelModel, less: float, degree: int) -> list[float]:
+def _elementary_symmetric(model, less, degree):
     """Elementary symmetric polynomials of the C(2, n_l), less a number each."""
     polynomials = [1.0] + [0.0] * degree
     # plain numbers: most models have few levels
@@ -103,7 +101,7 @@ def _elementary_symmetric(model: LevelModel, less: float, degree: int) -> list[f
     return polynomials
 
 
-def complexity_bounds(model: LevelModel) -> tuple[float, float]:
+def complexity_bounds(model):
     """Log of the boundary sum and of the truncated product; equal if saturated."""
     if model.saturated:
         complexity = saturated_complexity(model)
@@ -112,7 +110,7 @@ def complexity_bounds(model: LevelModel) -> tuple[float, float]:
     return math.log(boundary_sum(model)), math.log(upper)
 
 
-def within_bounds(model: LevelModel, complexity: float) -> bool:
+def within_bounds(model, complexity):
     """Whether a log complexity keeps the proved bounds, up to their rounding."""
     lower, upper = complexity_bounds(model)
     # the bounds have few roundings at any n, and exact sums have few samples

@@ -5,7 +5,6 @@ import math
 import numpy as np
 from sklearn.utils import check_array, check_scalar
 
-from memdlib._types import Array, ArrayLike, NDArray
 from memdlib.validation import check_integer
 
 Range = tuple[float, float]
@@ -14,19 +13,19 @@ Range = tuple[float, float]
 _MOST_SAMPLES = 2.0**52
 
 
-def _check_none(bad: Array, name: str, remedy: str) -> None:
+def _check_none(bad, name, remedy):
     """Raise, naming the first of the bad values, if there are any."""
     if bad.size:
         raise ValueError(f"{name} holds {bad[0]}; {remedy}")
 
 
-def check_shape(values: Array, name: str, shape: tuple[int, ...]) -> None:
+def check_shape(values, name, shape):
     """Raise if values have another shape."""
     if values.shape != shape:
         raise ValueError(f"{name} has shape {values.shape}; expected {shape}")
 
 
-def check_finite(values: ArrayLike, name: str, n_dims: tuple[int, ...] = (1,)) -> Array:
+def check_finite(values, name, n_dims=(1,)):
     """Return finite real numbers as floats; ``n_dims`` are the dimensions allowed."""
     values = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
     if values.ndim not in n_dims:
@@ -34,7 +33,7 @@ def check_finite(values: ArrayLike, name: str, n_dims: tuple[int, ...] = (1,)) -
     return values
 
 
-def check_counts(counts: ArrayLike, name: str, n_dims: tuple[int, ...] = (1,)) -> Array:
+def check_counts(counts, name, n_dims=(1,)):
     """Return numbers of samples as floats."""
     counts = check_finite(counts, name, n_dims)
     is_count = (counts >= 0) & (counts == np.rint(counts))
@@ -49,11 +48,11 @@ def check_counts(counts: ArrayLike, name: str, n_dims: tuple[int, ...] = (1,)) -
 
 
 def check_levels(
-    level_counts: ArrayLike,
-    n_moments: int,
-    level_values: ArrayLike | None,
-    intercept: bool,
-) -> tuple[NDArray[np.int64], Array]:
+    level_counts,
+    n_moments,
+    level_values,
+    intercept,
+):
     """Check the arguments of a model; return its level counts and level values.
 
     The counts, of shape (L,) or (G, L), are integers; values (L,) default to 1..L.
@@ -74,7 +73,7 @@ def check_levels(
     return counts, values
 
 
-def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
+def check_ones(ones, counts):
     """Return the numbers of labels 1 at each level, of the shape of counts, as floats.
 
     They are integers between 0 and the counts.
@@ -85,7 +84,7 @@ def check_ones(ones: ArrayLike, counts: NDArray[np.int64]) -> Array:
     return ones
 
 
-def check_binary_labels(labels: ArrayLike, n_samples: int) -> Array:
+def check_binary_labels(labels, n_samples):
     """Return one label 0 or 1 per sample, as floats."""
     labels = check_finite(labels, "labels")
     check_shape(labels, "labels", (n_samples,))
@@ -95,12 +94,12 @@ def check_binary_labels(labels: ArrayLike, n_samples: int) -> Array:
 
 
 def check_range(
-    bounds: Range | None,
-    name: str,
-    why: str,
-    lowest: float = -1e100,
-    highest: float = 1e100,
-) -> Range:
+    bounds,
+    name,
+    why,
+    lowest=-1e100,
+    highest=1e100,
+):
     """Return both bounds; lowest < low < high < highest, or high = highest = inf.
 
     Where they are missing, the message says ``why`` they are needed.

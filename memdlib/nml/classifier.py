@@ -1,17 +1,12 @@
 """Maximum-entropy classifier that uses, for each feature, the moments chosen by NML."""
 
-from collections.abc import Iterable
-from typing import Self
-
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import Array, ArrayLike, Indices, NDArray
 from memdlib.estimator import BayesClassifier
 from memdlib.nml.boundary import on_boundary
 from memdlib.nml.fits import max_log_likelihoods
-from memdlib.nml.level_model import LevelModel, level_model, orthonormal_basis
+from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.nml.selector import CODE_CONSTRAINTS, NMLFeatureSelector
 from memdlib.validation import (
     NONNEGATIVE,
@@ -77,25 +72,18 @@ class NMLClassifier(BayesClassifier):
     0.923
     """
 
-    n_selected_: int
-    selector_: NMLFeatureSelector
-    order_: Indices
-    best_n_moments_: NDArray[np.int64]
-    class_prior_: Array
-    log_odds_: Array
-
     _parameter_constraints = CODE_CONSTRAINTS | {"alpha": [NONNEGATIVE]}
 
     def __init__(
         self,
-        n_features: int | float | None = None,
+        n_features=None,
         *,
-        n_moments: int | Iterable[int] = 7,
-        n_bins: int = 5,
-        strategy: str = "uniform",
-        intercept: bool = False,
-        criterion: str = "nml",
-        alpha: float = 1.0,
+        n_moments=7,
+        n_bins=5,
+        strategy="uniform",
+        intercept=False,
+        criterion="nml",
+        alpha=1.0,
     ):
         self.n_features = n_features
         self.n_moments = n_moments
@@ -106,7 +94,7 @@ class NMLClassifier(BayesClassifier):
         self.alpha = alpha
 
     @restore_on_error
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X, y):
         """Rank the features, choose their moments and fit their posteriors.
 
         Parameters
@@ -141,7 +129,7 @@ class NMLClassifier(BayesClassifier):
         )
         return self
 
-    def accuracy_curve(self, X: ArrayLike, y: ArrayLike) -> tuple[Indices, Array]:
+    def accuracy_curve(self, X, y):
         """Accuracy with the top S features for every S, from one pass over X.
 
         Parameters
@@ -162,7 +150,7 @@ class NMLClassifier(BayesClassifier):
         guess = self.classes_[(odds > 0).astype(np.intp)]
         return np.arange(1, X.shape[1] + 1), (guess == y[:, None]).mean(axis=0)
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
@@ -172,15 +160,15 @@ class NMLClassifier(BayesClassifier):
         odds = self._prior_logit() + self._evidence(X, used).sum(axis=1)
         return np.column_stack([np.zeros_like(odds), odds])
 
-    def _prior_logit(self) -> float:
+    def _prior_logit(self):
         return float(np.log(self.class_prior_[1] / self.class_prior_[0]))
 
-    def _evidence(self, X: Array, used: Indices) -> Array:
+    def _evidence(self, X, used):
         levels = self.selector_.quantiser_.transform(X)[:, used]
         return self.log_odds_[used, levels]
 
 
-def _level_log_odds(selector: NMLFeatureSelector, prior: float, alpha: float) -> Array:
+def _level_log_odds(selector, prior, alpha):
     """Posterior log-odds (d, L) of the levels of all features, less the prior's."""
     counts = selector.level_counts_
     ones = selector.level_ones_
@@ -201,7 +189,7 @@ def _level_log_odds(selector: NMLFeatureSelector, prior: float, alpha: float) ->
     return log_odds
 
 
-def _posterior_logits(model: LevelModel, counts: Array, ones: Array) -> Array:
+def _posterior_logits(model, counts, ones):
     """Logits (L, B) that maximise the likelihood; raise if they are infinite."""
     has_pure_level = ((ones <= 0) | (ones >= counts)).any(axis=0)
     if (has_pure_level & on_boundary(model, ones, counts)).any():

@@ -56,6 +56,6 @@ class Codelength:
     method: Strings
 
     @property
-    def total(self) -> Floats:
+    def total(self):
         """Code length, error plus complexity."""
         return self.error + self.complexity

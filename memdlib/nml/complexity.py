@@ -1,7 +1,6 @@
 """Complexity of the conditional model: in closed form, by an exact sum, or by draws."""
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -21,12 +20,12 @@ FEATURE_LIMITS = {"most_terms": 2**19, "n_draws": 2**13}
 
 
 def complexities(
-    models: list[LevelModel],
-    method: str = "auto",
-    n_draws: int = N_DRAWS,
-    random_state: int = 0,
-    most_terms: int = _MOST_TERMS,
-) -> ComplexityEstimate:
+    models,
+    method="auto",
+    n_draws=N_DRAWS,
+    random_state=0,
+    most_terms=_MOST_TERMS,
+):
     """Log complexities of G models, in nats: an estimate whose fields have shape (G,).
 
     ``most_terms`` limits the exact sums of "auto".
@@ -47,7 +46,7 @@ def complexities(
 
 
 @lru_cache(maxsize=2**16)
-def solve(key: tuple[Any, ...], method: str, n_draws: int, random_state: int):
+def solve(key, method, n_draws, random_state):
     """Log complexity, its uncertainty and the method used, for a model's cache key.
 
     It is an exact sum if ``n_draws`` is 0; every number lies between its bounds.
@@ -87,7 +86,7 @@ def solve(key: tuple[Any, ...], method: str, n_draws: int, random_state: int):
     return complexity, uncertainty, used_method
 
 
-def _cache_key(model: LevelModel) -> tuple[Any, ...]:
+def _cache_key(model):
     """What the complexity depends on; equal for mirror images on symmetric levels."""
     counts = tuple(model.counts.tolist())
     values = tuple(model.values.tolist())

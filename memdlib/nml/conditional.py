@@ -8,12 +8,10 @@ both are in nats. Many quantised features, such as genes, are treated together.
 
 import math
 import warnings
-from collections.abc import Iterable
 
 import numpy as np
 from sklearn.utils import check_array
 
-from memdlib._types import Array, ArrayLike, NDArray
 from memdlib.nml.boundary import on_boundary, saturated_log_likelihood
 from memdlib.nml.checks import (
     check_binary_labels,
@@ -24,7 +22,7 @@ from memdlib.nml.checks import (
 from memdlib.nml.codelength import Codelength, ComplexityEstimate
 from memdlib.nml.complexity import FEATURE_LIMITS, METHODS, N_DRAWS, complexities
 from memdlib.nml.fits import max_log_likelihoods
-from memdlib.nml.level_model import LevelModel, level_model, orthonormal_basis
+from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.validation import check_choice, check_integer
 
 # Uncertainty, in nats, that is worth a warning where only the complexity is returned.
@@ -32,13 +30,13 @@ _WARNED_UNCERTAINTY = 0.1
 
 
 def conditional_complexity(
-    level_counts: ArrayLike,
-    n_moments: int,
+    level_counts,
+    n_moments,
     *,
-    level_values: ArrayLike | None = None,
-    intercept: bool = False,
-    method: str = "auto",
-) -> float | Array:
+    level_values=None,
+    intercept=False,
+    method="auto",
+):
     """Log complexity of the conditional model, from the level occupancies alone.
 
     Parameters
@@ -104,15 +102,15 @@ def conditional_complexity(
 
 
 def conditional_complexity_estimate(
-    level_counts: ArrayLike,
-    n_moments: int,
+    level_counts,
+    n_moments,
     *,
-    level_values: ArrayLike | None = None,
-    intercept: bool = False,
-    method: str = "auto",
-    n_draws: int = N_DRAWS,
-    random_state: int = 0,
-) -> ComplexityEstimate:
+    level_values=None,
+    intercept=False,
+    method="auto",
+    n_draws=N_DRAWS,
+    random_state=0,
+):
     """Log complexity of the conditional model, its error bar, and how it was found.
 
     Parameters
@@ -162,13 +160,13 @@ def conditional_complexity_estimate(
 
 
 def conditional_error(
-    level_counts: ArrayLike,
-    ones: ArrayLike,
-    n_moments: int,
+    level_counts,
+    ones,
+    n_moments,
     *,
-    level_values: ArrayLike | None = None,
-    intercept: bool = False,
-) -> float | Array:
+    level_values=None,
+    intercept=False,
+):
     """Code length of labels at the maximum: minus the supremum of their log-likelihood.
 
     Parameters
@@ -218,7 +216,7 @@ def conditional_error(
     return errors if n_dims == 2 else float(errors[0])
 
 
-def _max_log_likelihoods(model: LevelModel, counts: Array, ones: Array) -> Array:
+def _max_log_likelihoods(model, counts, ones):
     """Suprema (B,) for label counts (L, B), on the boundary or not."""
     value = saturated_log_likelihood(counts, ones)
     interior = np.flatnonzero(~on_boundary(model, ones, counts))
@@ -230,9 +228,7 @@ def _max_log_likelihoods(model: LevelModel, counts: Array, ones: Array) -> Array
     return value
 
 
-def conditional_codelength(
-    x: ArrayLike, labels: ArrayLike, n_moments: int, *, intercept: bool = False
-) -> Codelength:
+def conditional_codelength(x, labels, n_moments, *, intercept=False):
     """NML code length of labels, given the level value of each sample.
 
     Parameters
@@ -279,9 +275,7 @@ def conditional_codelength(
     )
 
 
-def count_levels(
-    levels: ArrayLike, labels: ArrayLike, *, n_levels: int | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def count_levels(levels, labels, *, n_levels=None):
     """Count the samples and the labels 1 at each level of each feature.
 
     Parameters
@@ -331,13 +325,13 @@ def count_levels(
 
 
 def feature_codelengths(
-    counts: ArrayLike,
-    ones: ArrayLike,
+    counts,
+    ones,
     *,
-    n_moments: Iterable[int] = range(1, 8),
-    level_values: ArrayLike | None = None,
-    intercept: bool = False,
-) -> Codelength:
+    n_moments=range(1, 8),
+    level_values=None,
+    intercept=False,
+):
     """NML code length of the labels given each feature, for several numbers of moments.
 
     Parameters

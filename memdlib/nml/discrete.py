@@ -12,7 +12,6 @@ from math import log
 import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
 
-from memdlib._types import Array, ArrayLike, Bools, Indices
 from memdlib.densities.moment_problem import (
     NotConvergedError,
     evaluate_dual,
@@ -35,7 +34,7 @@ _TOLERANCE = 1e-9
 _EXACT = 2.0**53
 
 
-def discrete_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
+def discrete_complexity(n, levels, n_moments):
     """Complexity log C of the model with moments x, .., x^m on a set of levels.
 
     Parameters
@@ -77,9 +76,7 @@ def discrete_complexity(n: int, levels: ArrayLike, n_moments: int) -> float:
     return float(logsumexp(log_number - _errors(types, levels, n_moments)))
 
 
-def discrete_codelength(
-    counts: ArrayLike, levels: ArrayLike, n_moments: int
-) -> Codelength:
+def discrete_codelength(counts, levels, n_moments):
     """NML code length of a sequence on a finite set of levels.
 
     Parameters
@@ -128,7 +125,7 @@ def discrete_codelength(
     )
 
 
-def is_boundary(counts: ArrayLike, n_moments: int) -> Bools:
+def is_boundary(counts, n_moments):
     """Whether the moments of a type lie on the boundary of what is possible.
 
     Parameters
@@ -180,7 +177,7 @@ def is_boundary(counts: ArrayLike, n_moments: int) -> Bools:
     return roots <= n_moments
 
 
-def _errors(types: Array, levels: Array, n_moments: int) -> Array:
+def _errors(types, levels, n_moments):
     """Minus the largest log-likelihood of each type (T, L), n H of the fitted model."""
     frequencies = types / types.sum(axis=1, keepdims=True)
     errors = -xlogy(types, frequencies).sum(axis=1)
@@ -192,7 +189,7 @@ def _errors(types: Array, levels: Array, n_moments: int) -> Array:
     return np.maximum(errors, 0.0)
 
 
-def _orthonormal_features(levels: Array, n_moments: int) -> Array:
+def _orthonormal_features(levels, n_moments):
     """Polynomials (L, m) of degree 1 to m, orthonormal under equal weights."""
     n_levels = len(levels)
     model = LevelModel(
@@ -205,7 +202,7 @@ def _orthonormal_features(levels: Array, n_moments: int) -> Array:
     return orthonormal_basis(model)[:, 1:]
 
 
-def _interior_errors(types: Array, features: Array) -> Array:
+def _interior_errors(types, features):
     """Minus the log-likelihoods (T,) of interior types (T, L), n H of the models."""
     n = types.sum(axis=1)
     entropy, uncertainty = _largest_entropy(features, types @ features / n[:, None])
@@ -219,7 +216,7 @@ def _interior_errors(types: Array, features: Array) -> Array:
     return n * entropy
 
 
-def _largest_entropy(features: Array, mu: Array) -> tuple[Array, Array]:
+def _largest_entropy(features, mu):
     """Largest entropy (T,) under each row of moments (T, m), and a bound of its error.
 
     The dual's value is an upper bound. One more Newton step in the probabilities,
@@ -237,7 +234,7 @@ def _largest_entropy(features: Array, mu: Array) -> tuple[Array, Array]:
     return upper, np.where(is_distribution, gap, np.inf)
 
 
-def _types(n: int, levels: Array, n_moments: int) -> tuple[Array, Array]:
+def _types(n, levels, n_moments):
     """One type for each moment vector (T, L), and log numbers of sequences (T,).
 
     Built up level by level; partial types with equal moments are merged, where the
@@ -268,7 +265,7 @@ def _types(n: int, levels: Array, n_moments: int) -> tuple[Array, Array]:
     return types, log_number + gammaln(n + 1.0)
 
 
-def _extensions(remaining: Indices) -> tuple[Indices, Indices]:
+def _extensions(remaining):
     """Extend each partial type by 0, 1, .., up to all remaining samples at a level.
 
     Returns the index of the partial type, and the samples, for each of its extensions.
@@ -280,7 +277,7 @@ def _extensions(remaining: Indices) -> tuple[Indices, Indices]:
     return parent, count
 
 
-def _integer_powers(n: int, levels: Array, n_moments: int) -> Array | None:
+def _integer_powers(n, levels, n_moments):
     """Powers 0 to m of integers in the ratios of the levels (L, m + 1), as floats.
 
     None if there are no such integers, or if the sum of n powers is not exact.
@@ -291,7 +288,7 @@ def _integer_powers(n: int, levels: Array, n_moments: int) -> Array | None:
     return integers[:, None] ** np.arange(n_moments + 1.0)
 
 
-def _merge(types: Array, powers: Array, log_number: Array) -> tuple[Array, Array]:
+def _merge(types, powers, log_number):
     """One type for each distinct row of moments, with its number of sequences."""
     moments = types @ powers
     order = np.lexsort(moments.T)
@@ -301,7 +298,7 @@ def _merge(types: Array, powers: Array, log_number: Array) -> tuple[Array, Array
     return types[order][starts], np.logaddexp.reduceat(log_number[order], starts)
 
 
-def _check_model(levels: ArrayLike, n_moments: int) -> tuple[Array, int]:
+def _check_model(levels, n_moments):
     """Check levels and number of moments; more than L - 1 moments are L - 1."""
     levels = check_finite(levels, "levels")
     if len(levels) < 2 or len(np.unique(levels)) < len(levels):

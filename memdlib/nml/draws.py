@@ -26,10 +26,9 @@ import numpy as np
 from scipy.special import chdtri, expit, gammainc, logsumexp, poch
 from scipy.stats import binom, qmc
 
-from memdlib._types import Array
 from memdlib.nml.boundary import complexity_bounds, on_boundary
 from memdlib.nml.fits import max_log_likelihoods
-from memdlib.nml.level_model import LevelModel, UncertifiedError, orthonormal_basis
+from memdlib.nml.level_model import UncertifiedError, orthonormal_basis
 
 # Sets of levels that side B mixes at most.
 _MOST_SUBSETS = 5000
@@ -44,9 +43,7 @@ _LEAST_EFFECTIVE = 200.0
 _LARGEST_FRACTION = 0.05
 
 
-def draw_complexity(
-    model: LevelModel, n_draws: int, random_state: int
-) -> tuple[float, float]:
+def draw_complexity(model, n_draws, random_state):
     """Log of an unbiased estimate of the complexity and its standard error, in nats."""
     n_subsets = math.comb(len(model.counts), model.dimension)
     if n_subsets > _MOST_SUBSETS:
@@ -65,7 +62,7 @@ def draw_complexity(
     return complexity, relative_error * math.exp(log_interior - complexity)
 
 
-def _log_mean(log_weights: list[Array], size: int, n_draws: int) -> tuple[float, float]:
+def _log_mean(log_weights, size, n_draws):
     """Log mean of the weights, and its standard error relative to the mean.
 
     Each replicate has ``size`` draws; those without a log weight have weight zero. The
@@ -94,7 +91,7 @@ def _log_mean(log_weights: list[Array], size: int, n_draws: int) -> tuple[float,
 class _TwoSidedSampler:
     """Both ways to draw interior label counts of one model."""
 
-    def __init__(self, model: LevelModel) -> None:
+    def __init__(self, model):
         self.model = model
         self.basis = orthonormal_basis(model)
         self.counts = model.counts[:, None]
@@ -113,7 +110,7 @@ class _TwoSidedSampler:
         # what the prior of the parameters has beside the densities of the p logits
         self.log_subset_factors = log_probabilities + log_dets - p * math.log(math.pi)
 
-    def log_weights(self, log2_size: int, rng: np.random.Generator) -> Array:
+    def log_weights(self, log2_size, rng):
         """Log weights of the interior ones among 2^log2_size draws of each side.
 
         In one piece, as the densities of each side are needed at the draws of both.
@@ -191,7 +188,7 @@ class _TwoSidedSampler:
         return np.concatenate(log_prior)
 
 
-def _normal_in_ball(root: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+def _normal_in_ball(root, rng):
     """Draw normal vectors (p, B) in the ball around zero.
 
     ``root`` (B, p, p) are Cholesky factors of their precision. Returns also the squared
@@ -206,7 +203,7 @@ def _normal_in_ball(root: Array, rng: np.random.Generator) -> tuple[Array, Array
     return vectors[:, :, 0].T, square
 
 
-def _log_normal_in_ball(root: Array, square: Array) -> Array:
+def _log_normal_in_ball(root, square):
     """Log density (B,) of `_normal_in_ball`, given the squared lengths (B,)."""
     p = root.shape[1]
     log_constant = -0.5 * p * math.log(2 * math.pi) - math.log(_ball_mass(p))
@@ -215,12 +212,12 @@ def _log_normal_in_ball(root: Array, square: Array) -> Array:
     return np.where(square > _RADIUS**2 * (1.0 + 1e-9), -np.inf, log_density)
 
 
-def _ball_mass(p: int) -> float:
+def _ball_mass(p):
     """Mass of the ball of the radius under the standard normal law."""
     return float(gammainc(0.5 * p, 0.5 * _RADIUS**2))
 
 
-def _log_excess(counts: Array, ones: Array, logits: Array) -> Array:
+def _log_excess(counts, ones, logits):
     """Log of P(k) at the maximum over the probability of k on side A, (B,).
 
     All terms are divergences or quotients, which lose no digits at large counts.
@@ -235,7 +232,7 @@ def _log_excess(counts: Array, ones: Array, logits: Array) -> Array:
     return (divergence + log_best - log_mixed).sum(axis=0)
 
 
-def _log_relative_mean(counts: Array, observed: Array, logits: Array) -> Array:
+def _log_relative_mean(counts, observed, logits):
     """Observed labels times the log of their mean over their number, 0 if none."""
     divisor = np.maximum(observed, 1.0)
     excess = (counts * expit(logits) - observed) / divisor
@@ -246,7 +243,7 @@ def _log_relative_mean(counts: Array, observed: Array, logits: Array) -> Array:
     return np.where(observed > 0, terms, 0.0)
 
 
-def _log_ratio(counts: Array, ones: Array, logits: Array, change: Array) -> Array:
+def _log_ratio(counts, ones, logits, change):
     """Log-likelihood (B,) at the logits less that at logits plus change.
 
     It keeps its digits where the change is small, and where it is large.

@@ -17,8 +17,7 @@ from itertools import permutations
 import numpy as np
 from scipy.special import expit
 
-from memdlib._types import Array, Bools, Indices
-from memdlib.nml.level_model import LevelModel, UncertifiedError
+from memdlib.nml.level_model import UncertifiedError
 
 # Cases at a time: their arrays stay in the cache of a core.
 _BATCH = 4096
@@ -42,9 +41,7 @@ _GAP_PER_SAMPLE = 1.5e-14
 _LEAST_LOG_WEIGHT = -600.0
 
 
-def max_log_likelihoods(
-    model: LevelModel, basis: Array, counts: Array, ones: Array
-) -> tuple[Array, Array, float]:
+def max_log_likelihoods(model, basis, counts, ones):
     """Maximise the likelihood of each column of interior label counts.
 
     Parameters
@@ -89,9 +86,7 @@ def max_log_likelihoods(
     return value, coefficients, max(_SETTLED, float(gap.max()))
 
 
-def _full_newton(
-    basis: Array, counts: Array, ones: Array
-) -> tuple[Array, Array, Indices]:
+def _full_newton(basis, counts, ones):
     """Log-likelihoods (B,), coefficients (p, B), and the cases that are not settled."""
     n_cases = ones.shape[1]
     value = np.empty(n_cases)
@@ -115,14 +110,12 @@ def _full_newton(
     return value, coefficients, np.flatnonzero(~settled)
 
 
-def _columns(counts: Array, cases: slice | Indices) -> Array:
+def _columns(counts, cases):
     """Samples at each level in some of the cases; one column stands for all cases."""
     return counts if counts.shape[1] == 1 else counts[:, cases]
 
 
-def _newton_steps(
-    basis: Array, counts: Array, ones: Array, coefficients: Array, n_steps: int
-) -> tuple[Array, Array, Bools]:
+def _newton_steps(basis, counts, ones, coefficients, n_steps):
     """Take full Newton steps, and tell which cases the last of them settles.
 
     Returns the log-likelihoods (B,) and coefficients (p, B) after the last step, and
@@ -149,9 +142,7 @@ def _newton_steps(
     return before + gain, coefficients + step, settled
 
 
-def _newton_step(
-    basis: Array, products: Array, counts: Array, zeros: Array, logits: Array
-) -> tuple[Array, Array, Array]:
+def _newton_step(basis, products, counts, zeros, logits):
     """Step of the coefficients (p, B), P(0) (L, B), and weights n P(0) P(1) (L, B)."""
     # in place, as fresh memory for each operation costs more than the arithmetic
     failure = np.exp(logits)
@@ -163,7 +154,7 @@ def _newton_step(
     return _solve_each(products @ weight, gradient), failure, weight
 
 
-def _smoothed_fit(basis: Array, counts: Array, ones: Array) -> Array:
+def _smoothed_fit(basis, counts, ones):
     """Coefficients (p, B) of a least-squares fit to smoothed logits of the labels."""
     smoothed_ones = ones + 0.3
     smoothed_zeros = counts - ones + 0.3
@@ -173,7 +164,7 @@ def _smoothed_fit(basis: Array, counts: Array, ones: Array) -> Array:
     return _solve_each(gram_triangles, basis.T @ (weight * logits))
 
 
-def _column_products(basis: Array) -> Array:
+def _column_products(basis):
     """Products of the columns i >= j of the basis, (p (p + 1) / 2, L).
 
     Times weights (L, B) these are the lower triangles of the B weighted Gram matrices.
@@ -182,12 +173,12 @@ def _column_products(basis: Array) -> Array:
     return np.array([basis[:, i] * basis[:, j] for i, j in pairs])
 
 
-def _triangle(p: int) -> list[tuple[int, int]]:
+def _triangle(p):
     """Rows i and columns j <= i of a symmetric matrix."""
     return [(i, j) for i in range(p) for j in range(i + 1)]
 
 
-def _solve_each(triangles: Array, right: Array) -> Array:
+def _solve_each(triangles, right):
     """Solve B positive definite systems, given by the lower triangles of matrices.
 
     ``triangles`` (p (p + 1) / 2, B) holds one entry of all matrices in each row and is
@@ -213,9 +204,7 @@ def _solve_each(triangles: Array, right: Array) -> Array:
     return solution
 
 
-def _damped_newton(
-    model: LevelModel, basis: Array, counts: Array, ones: Array
-) -> tuple[Array, Array, Array]:
+def _damped_newton(model, basis, counts, ones):
     """Log-likelihoods (B,), coefficients (p, B), and the duality gaps left (B,)."""
     with np.errstate(all="ignore"):
         coefficients = _smoothed_fit(basis, counts, ones)
@@ -240,7 +229,7 @@ def _damped_newton(
     return value, coefficients, gap
 
 
-def _duality_gap(counts: Array, logits: Array, change: Array) -> Array:
+def _duality_gap(counts, logits, change):
     """Bound (B,) of what the log-likelihoods at the logits are below their suprema.
 
     The expected labels after a Newton step, to first order, have the moments of the
@@ -254,9 +243,7 @@ def _duality_gap(counts: Array, logits: Array, change: Array) -> Array:
     return np.where(feasible, _column_dot(shift, change), np.inf)
 
 
-def _backtrack(
-    basis: Array, counts: Array, ones: Array, coefficients: Array, direction: Array
-) -> Array:
+def _backtrack(basis, counts, ones, coefficients, direction):
     """Coefficients after steps, each shortened until it lowers no likelihood."""
     before = _log_likelihood(counts, ones, basis @ coefficients)
     length = np.ones(len(before))
@@ -270,9 +257,7 @@ def _backtrack(
     return moved
 
 
-def _newton_change(
-    model: LevelModel, counts: Array, ones: Array, logits: Array
-) -> Array:
+def _newton_change(model, counts, ones, logits):
     """Change of the logits (L, B) by a Newton step, however unequal the weights are.
 
     The step is found in the basis of Lagrange's polynomials at p pivots, the levels of
@@ -299,14 +284,14 @@ def _newton_change(
     return change[:, :, 0].T
 
 
-def _log_root_weight(counts: Array, logits: Array) -> Array:
+def _log_root_weight(counts, logits):
     """Half the logarithms of the weights n P(0) P(1), (L, B), from a lower limit on."""
     size = np.abs(logits)
     log_weight = np.log(counts) - size - 2.0 * np.log1p(np.exp(-size))
     return 0.5 * np.maximum(log_weight, _LEAST_LOG_WEIGHT)
 
 
-def _weighted_leja_points(x: Array, log_root_weight: Array, model: LevelModel) -> Array:
+def _weighted_leja_points(x, log_root_weight, model):
     """Indices (p, B) of p levels of large weight that are far from each other.
 
     Each is where the polynomial that vanishes at those before it, times the root of
@@ -324,7 +309,7 @@ def _weighted_leja_points(x: Array, log_root_weight: Array, model: LevelModel) -
     return pivots
 
 
-def _lagrange_polynomials(x: Array, pivots: Array, intercept: bool) -> Array:
+def _lagrange_polynomials(x, pivots, intercept):
     """Polynomials of the model (L, p, B), at the p pivots exactly 0 or 1."""
     nodes = x[pivots]
     if intercept:
@@ -336,13 +321,13 @@ def _lagrange_polynomials(x: Array, pivots: Array, intercept: bool) -> Array:
     return lagrange
 
 
-def _log_likelihood(counts: Array, ones: Array, logits: Array) -> Array:
+def _log_likelihood(counts, ones, logits):
     """Log-likelihoods (B,) at the logits (L, B), sums of terms of one sign."""
     loss = ones * np.logaddexp(0.0, -logits)
     loss += (counts - ones) * np.logaddexp(0.0, logits)
     return -loss.sum(axis=0)
 
 
-def _column_dot(first: Array, second: Array) -> Array:
+def _column_dot(first, second):
     """Sum of the products of each column, without holding them."""
     return np.einsum("lb,lb->b", first, second)

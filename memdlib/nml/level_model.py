@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from memdlib._types import Array, Indices, NDArray
+from memdlib._types import Array, Indices
 
 # Largest ratio of one logit to another, so that fits have the digits they need.
 _MOST_AMPLIFIED = 1e12
@@ -51,14 +51,12 @@ class LevelModel:
     order: Indices
 
     @property
-    def saturated(self) -> bool:
+    def saturated(self):
         """Whether every level has a probability of its own."""
         return self.dimension == len(self.values)
 
 
-def level_model(
-    level_counts: NDArray[np.int64], values: Array, n_moments: int, intercept: bool
-) -> LevelModel:
+def level_model(level_counts, values, n_moments, intercept):
     """Keep the levels that are occupied and, without intercept, not at zero."""
     active = level_counts > 0
     if not intercept:
@@ -78,7 +76,7 @@ def level_model(
 
 
 @lru_cache(maxsize=1024)
-def _check_evenness(values: tuple[float, ...], dimension: int, intercept: bool) -> None:
+def _check_evenness(values, dimension, intercept):
     """Raise if the logit of a level may be 10^12 times those of p other levels.
 
     The p logits determine all others by Lagrange's formula. Its factors are ratios of
@@ -100,13 +98,13 @@ def _check_evenness(values: tuple[float, ...], dimension: int, intercept: bool) 
         )
 
 
-def _scaled(values: Array) -> Array:
+def _scaled(values):
     """Values over a power of two, which keeps the digits of their differences."""
     _, exponent = np.frexp(np.abs(values).max(initial=0.0))
     return np.ldexp(values, -exponent)
 
 
-def orthonormal_basis(model: LevelModel) -> Array:
+def orthonormal_basis(model):
     """Polynomials (L, p) of the model, orthonormal under the level counts."""
     # Newton's polynomials at the Leja points of the counts: powers of x would lose all
     # digits at eight moments of ten levels
@@ -124,7 +122,7 @@ def orthonormal_basis(model: LevelModel) -> Array:
 
 
 @lru_cache(maxsize=1024)
-def integer_ratios(values: tuple[float, ...]) -> NDArray[np.int64] | None:
+def integer_ratios(values):
     """Coprime integers (L,) in the same ratios as the values; None if there are none.
 
     The result is kept for later calls: do not write to it.

@@ -6,7 +6,6 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import xlogy
 
-from memdlib._types import ArrayLike
 from memdlib.nml.checks import check_counts
 from memdlib.validation import check_integer
 
@@ -17,7 +16,7 @@ MANY = 10**5
 
 
 @lru_cache(maxsize=4096)
-def two_outcome_sum(n: int) -> float:
+def two_outcome_sum(n):
     """C(2, n) itself, 1 + Q(n) with the function Q of Ramanujan."""
     if n > MANY:
         half = math.sqrt(math.pi / (2.0 * n))
@@ -27,7 +26,7 @@ def two_outcome_sum(n: int) -> float:
     return 1.0 + float(np.cumprod(1.0 - steps / n)[::-1].sum())
 
 
-def multinomial_complexity(n: int, n_levels: int) -> float:
+def multinomial_complexity(n, n_levels):
     """Parametric complexity log C(K, n) of K outcomes and n observations, exactly.
 
     Parameters
@@ -78,7 +77,7 @@ def multinomial_complexity(n: int, n_levels: int) -> float:
     return math.fsum(logs)
 
 
-def multinomial_codelength(counts: ArrayLike) -> float:
+def multinomial_codelength(counts):
     """NML code length n H(counts / n) + log C of labels with the given counts.
 
     Parameters

@@ -6,15 +6,13 @@ constant feature would seem to predict it.
 """
 
 from collections.abc import Callable
-from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._sklearn import StrOptions
-from memdlib._types import Array, ArrayLike, Indices, NDArray
+from memdlib._types import Array
 from memdlib.validation import COUNT, restore_on_error, validate_features
 
 QUANTISER_CONSTRAINTS = {
@@ -77,16 +75,14 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [0, 1, 2]
     """
 
-    thresholds_: Array
-
     _parameter_constraints = QUANTISER_CONSTRAINTS
 
-    def __init__(self, n_bins: int = 5, *, strategy: str = "uniform"):
+    def __init__(self, n_bins=5, *, strategy="uniform"):
         self.n_bins = n_bins
         self.strategy = strategy
 
     @restore_on_error
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X, y=None):
         """Learn the thresholds.
 
         Parameters
@@ -112,7 +108,7 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
+    def transform(self, X):
         """Replace each value by the index of its level.
 
         Parameters
@@ -132,13 +128,13 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             levels += X > threshold
         return levels
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
 
 
-def _equal_width(X: Array, n_bins: int) -> Array:
+def _equal_width(X, n_bins):
     """Thresholds (d, L - 1) that cut the range of each feature into equal parts."""
     low = X.min(axis=0)
     high = X.max(axis=0)
@@ -155,7 +151,7 @@ def _equal_width(X: Array, n_bins: int) -> Array:
     return thresholds
 
 
-def _kmeans_thresholds(column: Array, n_bins: int) -> Array:
+def _kmeans_thresholds(column, n_bins):
     """Thresholds (L - 1,) half-way between the clusters of exact k-means."""
     values, counts = np.unique(column, return_counts=True)
     starts = _cluster_starts(values, counts, min(n_bins, len(values)))
@@ -169,7 +165,7 @@ def _kmeans_thresholds(column: Array, n_bins: int) -> Array:
     return thresholds
 
 
-def _cluster_starts(values: Array, counts: Array, n_clusters: int) -> Indices:
+def _cluster_starts(values, counts, n_clusters):
     """First value of each of the best clusters of increasing values, but the first.
 
     By dynamic programming, reference [1] of :class:`LevelQuantiser`: for some j, the
@@ -196,7 +192,7 @@ def _cluster_starts(values: Array, counts: Array, n_clusters: int) -> Indices:
     return np.array(starts, dtype=np.intp)
 
 
-def _within_cluster_cost(values: Array, counts: Array) -> Cost:
+def _within_cluster_cost(values, counts):
     """Return the function that gives the squared distances within a cluster.
 
     Its arguments are indices, or arrays of them: the first value of the cluster, and
@@ -221,7 +217,7 @@ def _within_cluster_cost(values: Array, counts: Array) -> Cost:
     return cost
 
 
-def _best_starts(least: Array, cost: Cost, tie: float) -> Indices:
+def _best_starts(least, cost, tie):
     """First value of the last cluster of the first i values (n + 1,), for i >= 2.
 
     The clusters before the last cost ``least`` (n + 1,). Of starts that are equally

@@ -19,10 +19,9 @@ from numbers import Integral
 import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
 
-from memdlib._types import Array
 from memdlib.densities.support import panel_nodes
 from memdlib.families import TruncatedExponential
-from memdlib.nml.checks import Range, check_range
+from memdlib.nml.checks import check_range
 from memdlib.validation import (
     POSITIVE,
     Interval,
@@ -46,13 +45,13 @@ _OF_ENDS = "means within a distance d of the end contribute like 1 / d"
 
 
 def gaussian_complexity(
-    n: int,
+    n,
     *,
-    mean_range: Range | None = None,
-    scale_range: Range | None = None,
-    scale: float | None = None,
-    restrict: str = "data",
-) -> float:
+    mean_range=None,
+    scale_range=None,
+    scale=None,
+    restrict="data",
+):
     """Complexity of normal densities whose mean, scale, or both are unknown.
 
     With M = log(b - a) + log(n / (2 pi)) / 2 and S(k) = (k / e)^k / Gamma(k), log C
@@ -128,7 +127,7 @@ def gaussian_complexity(
     return _log_complexity_of_both(n, right - left, low, high)
 
 
-def _log_complexity_of_both(n: int, width: float, low: float, high: float) -> float:
+def _log_complexity_of_both(n, width, low, high):
     """Log C of an unknown mean in a range of that width and scale from low to high."""
     # 1/s - 1/t = (1 - s/t) / s
     log_inverse_scales = -math.log(low)
@@ -139,9 +138,7 @@ def _log_complexity_of_both(n: int, width: float, low: float, high: float) -> fl
     return log_range + log_peak - 0.5 * math.log(math.pi)
 
 
-def exponential_complexity(
-    n: int, *, mean_range: Range, upper: float = math.inf, restrict: str = "data"
-) -> float:
+def exponential_complexity(n, *, mean_range, upper=math.inf, restrict="data"):
     """Complexity of exponential densities on [0, inf), or cut to [0, upper].
 
     Under the convention "data", log C is the logarithm of
@@ -194,7 +191,7 @@ def exponential_complexity(
     return _truncated_exponential_complexity(n, low / upper, high / upper)
 
 
-def _truncated_exponential_complexity(n: int, low: float, high: float) -> float:
+def _truncated_exponential_complexity(n, low, high):
     """Log C in nats on [0, 1], for means from low to high.
 
     The integral over the mean is taken on the logit scale, where the integrand is level
@@ -214,7 +211,7 @@ def _truncated_exponential_complexity(n: int, low: float, high: float) -> float:
     return float(logsumexp(log_terms + np.log(weights)))
 
 
-def _logit_nodes(n: int, low: float, high: float) -> tuple[Array, Array]:
+def _logit_nodes(n, low, high):
     """Gauss-Legendre nodes on the logit scale from low to high, and their weights.
 
     The density of a sum of n uniform variables is a polynomial between neighbouring
@@ -230,7 +227,7 @@ def _logit_nodes(n: int, low: float, high: float) -> tuple[Array, Array]:
     return nodes[0], weights[0]
 
 
-def _log_irwin_hall(s: Array, n: int) -> Array:
+def _log_irwin_hall(s, n):
     """Log density of the sum of n independent uniform variables on [0, 1]."""
     # by the recurrence of B-splines, whose terms are positive,
     # (n - 1) f_n(s) = s f_(n-1)(s) + (n - s) f_(n-1)(s - 1)
@@ -246,7 +243,7 @@ def _log_irwin_hall(s: Array, n: int) -> Array:
     return log_f[..., 0]
 
 
-def geometric_complexity(n: int, *, largest_sum: int) -> float:
+def geometric_complexity(n, *, largest_sum):
     """Complexity of geometric distributions on 0, 1, 2, ...
 
     Only data whose sum is at most S are counted. C is the sum over s = 0, .., S of
@@ -290,17 +287,17 @@ def geometric_complexity(n: int, *, largest_sum: int) -> float:
     return float(logsumexp(log_terms))
 
 
-def _log_gamma_peak(k: float) -> float:
+def _log_gamma_peak(k):
     """Peak of log(x f(x)) for f the gamma density of shape k: (k / e)^k / Gamma(k)."""
     return k * math.log(k) - k - math.lgamma(k)
 
 
-def _log_quotient(low: float, high: float) -> float:
+def _log_quotient(low, high):
     """Log of high / low, which keeps its digits if they are close to each other."""
     return math.log1p((high - low) / low)
 
 
-def _count(inside: float, restrict: str) -> float:
+def _count(inside, restrict):
     """Log complexity under one of the conventions, from that of the data inside."""
     if check_choice(restrict, "restrict", CONVENTIONS) == "data":
         return inside

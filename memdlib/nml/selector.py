@@ -1,14 +1,11 @@
 """Features ranked by the code length of the labels, given the level of one feature."""
 
-from collections.abc import Iterable
 from numbers import Integral
-from typing import Self
 
 import numpy as np
-from sklearn.utils import ClassifierTags, Tags
+from sklearn.utils import ClassifierTags
 
 from memdlib._sklearn import StrOptions
-from memdlib._types import Array, ArrayLike, NDArray
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
 from memdlib.nml.conditional import count_levels, feature_codelengths
 from memdlib.nml.multinomial import multinomial_codelength
@@ -111,30 +108,17 @@ class NMLFeatureSelector(RankedSelector):
     ['alcohol', 'proline']
     """
 
-    quantiser_: LevelQuantiser
-    n_moments_: NDArray[np.int64]
-    best_n_moments_: NDArray[np.int64]
-    level_counts_: NDArray[np.int64]
-    level_ones_: NDArray[np.int64]
-    errors_: Array
-    complexities_: Array
-    uncertainties_: Array
-    codelengths_: Array
-    feature_codelengths_: Array
-    methods_: NDArray[np.str_]
-    null_codelength_: float
-
     _parameter_constraints = CODE_CONSTRAINTS
 
     def __init__(
         self,
-        n_features: int | float | None = None,
+        n_features=None,
         *,
-        n_moments: int | Iterable[int] = 7,
-        n_bins: int = 5,
-        strategy: str = "uniform",
-        intercept: bool = False,
-        criterion: str = "nml",
+        n_moments=7,
+        n_bins=5,
+        strategy="uniform",
+        intercept=False,
+        criterion="nml",
     ):
         self.n_moments = n_moments
         self.n_features = n_features
@@ -144,7 +128,7 @@ class NMLFeatureSelector(RankedSelector):
         self.criterion = criterion
 
     @restore_on_error
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X, y):
         """Quantise the features, compute their code lengths and rank them.
 
         Parameters
@@ -204,7 +188,7 @@ class NMLFeatureSelector(RankedSelector):
         self.feature_codelengths_ = self.codelengths_[np.arange(len(best)), best]
         self.order_ = np.argsort(lengths.min(axis=1), kind="stable")
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags

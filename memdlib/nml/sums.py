@@ -8,13 +8,12 @@ statistic, and one fit per statistic remains.
 """
 
 import math
-from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import betaln
 
-from memdlib._types import Array, NDArray
+from memdlib._types import NDArray
 from memdlib.nml.boundary import (
     boundary_sum,
     on_boundary,
@@ -23,7 +22,7 @@ from memdlib.nml.boundary import (
     saturated_rounding,
 )
 from memdlib.nml.fits import max_log_likelihoods
-from memdlib.nml.level_model import LevelModel, integer_ratios, orthonormal_basis
+from memdlib.nml.level_model import integer_ratios, orthonormal_basis
 
 Integers = NDArray[np.int64]
 Table = NDArray[np.floating]  # in double or extended precision
@@ -38,7 +37,7 @@ _MOST_DOUBLE = 2000
 _MOST_SAMPLES = 2 * (np.finfo(np.longdouble).maxexp - 24)
 
 
-def exact_method(model: LevelModel) -> tuple[str, float]:
+def exact_method(model):
     """Name the exact sum of fewest terms, and say about how many fits it needs."""
     if model.saturated:
         return "saturated", 0.0
@@ -52,7 +51,7 @@ def exact_method(model: LevelModel) -> tuple[str, float]:
     return "enumeration", n_label_counts
 
 
-def exact_complexity(model: LevelModel, method: str) -> tuple[float, float]:
+def exact_complexity(model, method):
     """Log complexity and a bound of its error, in nats; see `exact_method`."""
     if method == "saturated":
         return saturated_complexity(model), saturated_rounding(model)
@@ -72,7 +71,7 @@ def exact_complexity(model: LevelModel, method: str) -> tuple[float, float]:
     return complexity, error + rounding(model, n_terms)
 
 
-def _label_count_terms(model: LevelModel) -> Iterator[tuple[Array, Array]]:
+def _label_count_terms(model):
     """Enumerate half of the interior label counts, in batches.
 
     Yields label counts (L, B), and the logarithms (B,) of the numbers of label
@@ -100,7 +99,7 @@ def _label_count_terms(model: LevelModel) -> Iterator[tuple[Array, Array]]:
         yield ones.astype(np.float64), log_number
 
 
-def _statistic_terms(model: LevelModel) -> Iterator[tuple[Array, Array]]:
+def _statistic_terms(model):
     """Enumerate half of the interior statistics, in batches.
 
     Yields label counts (L, B), one for each statistic, and the logarithms (B,) of the
@@ -125,7 +124,7 @@ def _statistic_terms(model: LevelModel) -> Iterator[tuple[Array, Array]]:
         yield ones[:, interior].astype(np.float64), log_number[interior]
 
 
-def _sequence_numbers(counts: Integers, steps: Integers, size: int) -> list[Table]:
+def _sequence_numbers(counts, steps, size):
     """Numbers of label sequences of the first 0, 1, .., L levels with each statistic.
 
     A label 1 at level l adds ``steps[l]`` to the statistic. Each table holds the
@@ -144,9 +143,7 @@ def _sequence_numbers(counts: Integers, steps: Integers, size: int) -> list[Tabl
     return tables
 
 
-def _log_sequence_numbers(
-    table: Table, counts: Integers, largest: int
-) -> tuple[Integers, Array]:
+def _log_sequence_numbers(table, counts, largest):
     """Statistics (B,) of the last of `_sequence_numbers`, and log numbers (B,)."""
     statistics = np.flatnonzero(table)
     log_scale = int((counts // 2).sum()) * math.log(2.0)
@@ -156,9 +153,7 @@ def _log_sequence_numbers(
     return statistics, log_numbers
 
 
-def _likely_ones(
-    counts: Integers, steps: Integers, tables: list[Table], statistic: Integers
-) -> Integers:
+def _likely_ones(counts, steps, tables, statistic):
     """Label counts (L, B) with the given statistics (B,), from `_sequence_numbers`.
 
     From the last level to the first, each takes the number of labels 1 that the most
@@ -181,20 +176,20 @@ def _likely_ones(
 
 
 @lru_cache(maxsize=4096)
-def _binomials(n: int) -> NDArray[np.longdouble]:
+def _binomials(n):
     """Binomial coefficients (n + 1,), times 2^-(n // 2)."""
     k = np.arange(n, dtype=np.longdouble)
     first = np.ldexp(np.longdouble(1.0), -(n // 2))
     return np.cumprod(np.concatenate([[first], (n - k) / (k + 1)]))
 
 
-def _log_binomials(n: int) -> Array:
+def _log_binomials(n):
     """Logarithms (n + 1,) of the binomial coefficients."""
     k = np.arange(n + 1.0)
     return -math.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0)
 
 
-def statistic_ids(model: LevelModel) -> Integers | None:
+def statistic_ids(model):
     """What a label 1 at each level (L,) adds to an integer that tells the statistics.
 
     Equal integers are equal sufficient statistics, and the reverse. None if there are

@@ -9,21 +9,19 @@ of the table of these ratios with the parameters: no array of cells by topics is
 import numpy as np
 from scipy import sparse
 
-from memdlib._types import Array, MatrixLike
-
 # Number of cells whose parameters are gathered at a time, so that they fit into the
 # cache of a processor.
 _BLOCK = 1 << 11
 
 
-def as_counts(X: MatrixLike) -> sparse.csr_array:
+def as_counts(X):
     """Copy a nonnegative table as float64 csr that stores no zeros."""
     counts = sparse.csr_array(X, dtype=np.float64, copy=True)
     counts.eliminate_zeros()
     return counts
 
 
-def cell_probabilities(counts: sparse.csr_array, theta: Array, words: Array) -> Array:
+def cell_probabilities(counts, theta, words):
     """Probabilities sum_z theta_dz Q_zw of the stored cells, of shape (nnz,)."""
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     columns = counts.indices
@@ -38,28 +36,28 @@ def cell_probabilities(counts: sparse.csr_array, theta: Array, words: Array) -> 
     return probability
 
 
-def with_values(counts: sparse.csr_array, values: Array) -> sparse.csr_array:
+def with_values(counts, values):
     """A table with other values (nnz,) in the same cells."""
     return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def scale_rows(counts: sparse.csr_array, factor: Array) -> sparse.csr_array:
+def scale_rows(counts, factor):
     """A table whose rows are multiplied by one factor each, of shape (n_documents,)."""
     return with_values(counts, counts.data * factor.repeat(np.diff(counts.indptr)))
 
 
-def log_terms(counts: sparse.csr_array, probability: Array) -> Array:
+def log_terms(counts, probability):
     """Terms C log P of the log-likelihood, one for each stored cell."""
     with np.errstate(divide="ignore"):
         return counts.data * np.log(probability)
 
 
-def ratios(counts: sparse.csr_array, probability: Array) -> sparse.csr_array:
+def ratios(counts, probability):
     """The table of C / P, with zero where P is zero."""
     return with_values(counts, divide_or_zero(counts.data, probability))
 
 
-def divide_or_zero(numerator: Array, denominator: Array) -> Array:
+def divide_or_zero(numerator, denominator):
     """Quotients, with zero where a nonnegative denominator is zero."""
     quotient = np.zeros_like(numerator)
     return np.divide(numerator, denominator, out=quotient, where=denominator > 0)

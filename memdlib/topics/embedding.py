@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import ClassifierTags, Tags
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._sklearn import StrOptions, check_feature_names_in
-from memdlib._types import Array, ArrayLike, MatrixLike, NDArray, Weights
 from memdlib.topics.counts import as_counts
 from memdlib.topics.plsa import PLSA
 from memdlib.topics.scores import (
@@ -104,12 +103,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
     ['entropy0', 'entropy1', 'prior0', 'prior1', 'fit0', 'fit1']
     """
 
-    kind_: str
-    models_: list[PLSA]
-    classes_: NDArray[Any]
-    class_prior_: Array
-
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints = {
         "kind": [StrOptions(set(KINDS))],
         "plsa": [PLSA, None],
         "random_state": ["random_state"],
@@ -117,19 +111,17 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        kind: str = "MT-2",
+        kind="MT-2",
         *,
-        plsa: PLSA | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
+        plsa=None,
+        random_state=None,
+    ):
         self.kind = kind
         self.plsa = plsa
         self.random_state = random_state
 
     @restore_on_error
-    def fit(
-        self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: Weights = None
-    ) -> Self:
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the models.
 
         Parameters
@@ -179,7 +171,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
             of_class = clone(model).set_params(n_components=n_components[k])
             self.models_.append(of_class.fit(X[row], sample_weight=weight[row]))
 
-    def transform(self, X: MatrixLike) -> MatrixLike:
+    def transform(self, X):
         """Embed documents.
 
         Parameters
@@ -206,9 +198,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
             return sparse.hstack(blocks, format="csr")
         return np.hstack(blocks)
 
-    def get_feature_names_out(
-        self, input_features: ArrayLike | None = None
-    ) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features=None):
         """Names of the columns, such as ``a_words0_w1``.
 
         They hold the class, the term, the number of the topic and, for gradients, the
@@ -240,7 +230,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
                         names.append(name)
         return np.array(names, dtype=object)
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
@@ -250,7 +240,7 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _feasible_topics(X, n_components: int) -> int:
+def _feasible_topics(X, n_components):
     """Number of topics, but at most that of distinct documents, or of words, in X.
 
     Documents without counts do not count.

@@ -15,10 +15,9 @@ simplex is found by a primal-dual interior-point method and certified by the dua
 
 import math
 import warnings
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import lapack
 from scipy.special import xlogy
 from sklearn.base import (
@@ -27,10 +26,10 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
-from memdlib._types import Array, MatrixLike, Weights
+from memdlib._types import Array
 from memdlib.topics.counts import (
     as_counts,
     cell_probabilities,
@@ -62,22 +61,22 @@ class EMResult(NamedTuple):
 
 
 def em(
-    counts: sparse.csr_array,
-    theta: Array,
-    words: Array,
+    counts,
+    theta,
+    words,
     *,
-    beta: float,
-    alpha: float,
-    tol: float,
-    max_iter: int,
-) -> EMResult:
+    beta,
+    alpha,
+    tol,
+    max_iter,
+):
     """Maximise the objective of pLSA by EM, from given theta and words.
 
     The objective is sum C log sum_z (theta_dz Q_zw)^beta / beta + alpha sum log Q,
     in nats. EM stops after a step that gains no more than ``tol`` nats per count.
     """
     total = counts.sum()
-    history: list[float] = []
+    history = []
     while True:
         objective, theta_gradient, words_gradient = _objective_and_gradients(
             counts, theta, words, beta=beta, alpha=alpha
@@ -161,7 +160,7 @@ _TOLERANCE = 1e-9
 _STEP_FRACTION = 0.995
 
 
-def fold_in(counts: MatrixLike, components: Array, prior: Array) -> tuple[Array, Array]:
+def fold_in(counts, components, prior):
     """Find the most likely topics of each document, for given topics of words.
 
     Parameters
@@ -352,17 +351,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
            [0.33, 0.67]])
     """
 
-    components_: Array
-    topic_prior_: Array
-    topic_counts_: Array
-    history_: Array
-    duality_gap_: Array
-    n_iter_: int
-    n_parameters_: int
-    log_likelihood_: float
-    bic_: float
-
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints = {
         "n_components": [COUNT],
         "beta": [FRACTION],
         "alpha": [NONNEGATIVE],
@@ -374,15 +363,15 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components=2,
         *,
-        beta: float = 1.0,
-        alpha: float = 0.05,
-        n_init: int = 1,
-        tol: float = 1e-5,
-        max_iter: int = 500,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
+        beta=1.0,
+        alpha=0.05,
+        n_init=1,
+        tol=1e-5,
+        max_iter=500,
+        random_state=None,
+    ):
         self.n_components = n_components
         self.beta = beta
         self.alpha = alpha
@@ -392,7 +381,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     @restore_on_error
-    def fit(self, X: MatrixLike, y: None = None, sample_weight: Weights = None) -> Self:
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the topics.
 
         Parameters
@@ -435,7 +424,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return self
 
-    def transform(self, X: MatrixLike) -> Array:
+    def transform(self, X):
         """Fold documents in, by :func:`memdlib.topics.fold_in` and its certificates.
 
         Parameters
@@ -452,12 +441,12 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         counts = self.read_counts(X)
         return fold_in(counts, self.components_, self.topic_prior_)[0]
 
-    def read_counts(self, X: MatrixLike) -> sparse.csr_array:
+    def read_counts(self, X):
         """Validate documents as :meth:`transform` does, and return their counts."""
         check_is_fitted(self)
         return self._validate_counts(X, reset=False)
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True

@@ -13,10 +13,9 @@ from scipy import sparse
 from scipy.special import xlog1py, xlogy
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._types import Array, ArrayLike, MatrixLike
+from memdlib._types import Array
 from memdlib.divergences import x_minus_log1p
 from memdlib.families import get_family
-from memdlib.families.base import MarginalFamily
 from memdlib.topics.counts import (
     cell_probabilities,
     divide_or_zero,
@@ -29,7 +28,7 @@ from memdlib.topics.plsa import PLSA
 from memdlib.validation import check_real_array
 
 
-def log_likelihoods(model: PLSA, X: MatrixLike) -> Array:
+def log_likelihoods(model, X):
     """Log-likelihood of the words of each document, folded in.
 
     Parameters
@@ -60,7 +59,7 @@ def log_likelihoods(model: PLSA, X: MatrixLike) -> Array:
     return with_values(counts, terms).sum(axis=1)
 
 
-def fisher_scores(model: PLSA, X: MatrixLike) -> MatrixLike:
+def fisher_scores(model, X):
     """Gradients of the log-likelihood of each document in P(z) and in P(w | z).
 
     Parameters
@@ -99,7 +98,7 @@ def fisher_scores(model: PLSA, X: MatrixLike) -> MatrixLike:
     return score if sparse.issparse(X) else score.toarray()
 
 
-def free_energy_terms(model: PLSA, X: MatrixLike) -> Array:
+def free_energy_terms(model, X):
     """Terms of the free energy of each document, topic by topic.
 
     Parameters
@@ -128,7 +127,7 @@ def free_energy_terms(model: PLSA, X: MatrixLike) -> Array:
     return np.hstack(_fold_in(model, X).free_energy())
 
 
-def posterior_divergences(model: PLSA, X: MatrixLike) -> Array:
+def posterior_divergences(model, X):
     """Change of the free energy of the training documents by one more document.
 
     Parameters
@@ -190,9 +189,7 @@ def _effects_of_update(word_growth, growth, words):
     return gain, np.maximum(divergence, 0.0)
 
 
-def maxent_scores(
-    X: ArrayLike, lam: ArrayLike, *, family: str | MarginalFamily = "normal"
-) -> Array:
+def maxent_scores(X, lam, *, family="normal"):
     """Fisher scores mu - phi(x) of maximum-entropy densities, one for each feature.
 
     Parameters
@@ -241,11 +238,11 @@ class _FoldedDocuments(NamedTuple):
     probability: Array  # P_w of the stored counts
     ratios: sparse.csr_array  # c_w / P_w
 
-    def expected_counts(self) -> Array:
+    def expected_counts(self):
         """Expected counts m_z of each topic in each document, (n, n_components)."""
         return self.theta * (self.ratios @ self.model.components_.T)
 
-    def free_energy(self) -> tuple[Array, Array, Array]:
+    def free_energy(self):
         """Terms of :func:`free_energy_terms`: entropy, prior, words, (n, K) each."""
         Q = self.model.components_
         expected_counts = self.expected_counts()
@@ -259,7 +256,7 @@ class _FoldedDocuments(NamedTuple):
         return -prior - words - log_evidence, prior, words
 
 
-def _fold_in(model: PLSA, X: MatrixLike) -> _FoldedDocuments:
+def _fold_in(model, X):
     """Fold in documents X (n, n_features); refuse words without probability."""
     check_is_fitted(model)
     counts = model.read_counts(X)
