@@ -348,8 +348,7 @@ class MarginalScores(Scores):
         ones = np.ones((1, len(step)))
         sums = (ones @ by_step(self.constant, step, n_steps)).ravel()
         for j, slopes in enumerate(self.slopes, start=1):
-            power = z.power(j) if sparse.issparse(z) else z**j
-            added = power @ by_step(slopes, step, n_steps)
+            added = _power(z, j) @ by_step(slopes, step, n_steps)
             sums = sums + (added.toarray() if sparse.issparse(added) else added)
         return sums.reshape(-1, n_steps, n_classes)
 
@@ -434,6 +433,16 @@ def _out_of_reach(class_params, params):
     distance_of_widest = distance * (precision.min(axis=0) / precision)
     no_common_centre = ~(distance_of_widest <= _REACH).all(axis=0)
     return out_of_reach, no_common_centre | out_of_reach.all(axis=0)
+
+
+def _power(z, j):
+    """Power j of dense or sparse values."""
+    if j == 1:
+        return z
+    if sparse.issparse(z):
+        # not z.power, which sorts the entries
+        return type(z)((z.data**j, z.indices, z.indptr), z.shape)
+    return z**j
 
 
 def _has_missing(columns):
