@@ -1,10 +1,11 @@
 """Densities with given power moments: Newton on grids that follow the density.
 
-In units u = (x - mean) / sd every support is an interval, cut where the density has
-fallen to nothing; a cut with mass beyond it is moved outwards, up to the reach of the
-method. Each round solves the dual in polynomials that are orthonormal under the density
-of the round before, on panels that follow it. The panels of the next round then check
-the solution on nodes that were not used to find it.
+In units u = (x - mean) / unit, where the unit is the standard deviation, or for one
+moment the distance to the nearer end, every support is an interval. It is cut where the
+density has fallen to nothing; a cut with mass beyond it is moved outwards, up to the
+reach of the method. Each round solves the dual in polynomials that are orthonormal
+under the density of the round before, on panels that follow it. The panels of the next
+round then check the solution on nodes that were not used to find it.
 """
 
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ _GOOD = 1e-12
 _LOST = 1e2
 # Residual below which a solution shows where its mass ends.
 _NEAR = 1e-2
-# Largest distance of a cut, in standard deviations.
+# Largest distance of a cut, in units of u.
 _REACH = 400.0
 # Multiples of a cut at which to look for mass beyond it.
 _BEYOND = np.concatenate([1.015 ** np.arange(350), 180.0 * 1.3 ** np.arange(100)])
@@ -81,8 +82,10 @@ class _Grid:
 
     ``minus_log`` (R, N) is before normalisation, which subtracts ``log_total`` (R,).
     ``basis`` is orthonormal under the densities, with ``values`` (R, m + 1, N) at the
-    nodes. ``target`` (R, m) are the requested means of p_1, ..., p_m, which the density
-    makes zero; ``error`` (R,) is the largest of them in size.
+    nodes. ``log_weights`` (R, N) are those of the quadrature. ``residual`` (R, m) holds
+    the means of p_1, ..., p_m under the requested moments; they are zero if the density
+    matches these. ``error`` (R,) is the largest of their absolute values and of the
+    error of the mean.
     """
 
     log_weights: Array
@@ -90,7 +93,7 @@ class _Grid:
     log_total: Array
     basis: LogPolynomials
     values: Array
-    target: Array
+    residual: Array
     error: Array
 
 
@@ -144,7 +147,7 @@ class _Search:
             # uniform where neither end is far away
             theta[self.upper[rows] > 20.0, 1] += 1.0
             theta[self.lower[rows] < -20.0, 1] -= 1.0
-        # the polynomials 1, u, ..., u^m
+        # 1, u, u^2 - 1, ...: theta_1 and theta_2 are those of u and u^2, up to theta_0
         alpha = np.zeros((len(rows), self.m))
         return LogPolynomials(alpha=alpha, beta=np.ones_like(alpha), theta=theta)
 
@@ -172,17 +175,18 @@ class _Search:
         return adaptive_panels(densities, low, high, old, n_panels)
 
     def _evaluate(self, rows, ends):
-        """Evaluate the densities on panels, or those before them where these fail."""
+        """Evaluate the densities on panels; fall back to those of the round before."""
         u, weights = self.support.nodes(ends)
         log_weights = np.log(np.maximum(weights, 1e-300))
         density = self.density[rows]
         grid = self._project(rows, density, u, log_weights)
         lost = ~(grid.error < _LOST)
         if lost.any():
-            # the grid was too coarse for what came of it; this one is better there
+            # solved on too coarse a grid: start again from the density before
             density[lost] = self.previous[rows[lost]]
             grid = self._project(rows, density, u, log_weights)
-            grid.error[lost] = np.inf  # it may have been solved on this very grid
+            # never accept it: a residual on the grid of its own solution is no check
+            grid.error[lost] = np.inf
         self.density[rows] = density
         self.previous[rows] = density
         return grid
@@ -196,7 +200,7 @@ class _Search:
         total = mass.sum(axis=1, keepdims=True)
         moments = self.moments[rows]
         basis, values = project_log_density(u, mass / total, minus_log, self.m)
-        target = basis.means(moments)[:, 1:]
+        residual = basis.means(moments)[:, 1:]
         # a density far too wide hides a wrong mean from its own polynomials
         mean_error = np.abs(basis.alpha[:, 0] - moments[:, 1])
         return _Grid(
@@ -205,14 +209,15 @@ class _Search:
             log_total=(top + np.log(total))[:, 0],
             basis=basis,
             values=values,
-            target=target,
-            error=np.maximum(np.abs(target).max(axis=1), mean_error),
+            residual=residual,
+            error=np.maximum(np.abs(residual).max(axis=1), mean_error),
         )
 
     def _judge(self, rows, grid, ends):
         """Record what the grid says; which rows go on, and which of them to solve."""
         error = grid.error
-        # beyond distant modes rounding may leave a little more than enough
+        # with modes far apart, rounding may keep the error above _GOOD for ever: stop
+        # where a round no longer reduces it much
         stalled = (error < 1e-10) & (error > 0.3 * self.residual[rows])
         self.residual[rows] = error
         self.density.theta[rows, 0] += grid.log_total
@@ -267,10 +272,10 @@ class _Search:
         solution = solve_dual(
             grid.values[solvable, free].swapaxes(1, 2),
             grid.log_weights[solvable],
-            grid.target[solvable, :n_free],
+            grid.residual[solvable, :n_free],
             start=basis.theta[:, free],
         )
-        # highest parameters that are nothing: the density is that of fewer moments
+        # trailing parameters that are zero up to rounding: a density of fewer moments
         small = np.abs(solution.natural) < _NOTHING
         nothing = np.logical_and.accumulate(small[:, ::-1], axis=1)[:, ::-1]
         basis.theta[:, 0] = solution.log_normaliser
@@ -290,19 +295,21 @@ class _Search:
                 "of a larger sample"
             )
         if self.n_free < m:
-            reason = f"unless the density with {m - 1} moments has the last one too"
-        elif self.truncated[:, row].any():
-            distance = self.reach[:, row].max() / 2
+            # the highest parameter of an odd power is zero on the whole line
             reason = (
-                f"or a little probability beyond {distance:.0f} standard deviations"
+                f" unless the density with {m - 1} moments happens to have the last one"
             )
+        elif self.truncated[:, row].any():
+            # the search ended after doubling the distance once more
+            distance = self.reach[:, row].max() / 2
+            reason = f", or it has mass beyond {distance:.0f} standard deviations"
         else:
             raise NotConvergedError(
                 f"{problem} were matched only to {self.residual[row]:.1e}; use fewer"
             )
         raise InfeasibleMomentsError(
-            f"{problem}: the entropy has no maximum under these, {reason}; use fewer, "
-            "or bound the support"
+            f"{problem}: the entropy has no maximum under these moments{reason}; "
+            "use fewer moments, or bound the support"
         )
 
     def _is_feasible(self, row):
@@ -368,5 +375,6 @@ def _has_mass_beyond(density, minus_log, cut, end):
     height = density[beyond](u) - minus_log[beyond].min(axis=1, keepdims=True)
     # e^-33 is below rounding; the power makes up for the length of a tail
     negligible = 33.0 + density.alpha.shape[1] * np.log(np.abs(u))
-    beyond[beyond] = ~(height > negligible).all(axis=1)
-    return beyond
+    has_mass = np.zeros(len(beyond), dtype=bool)
+    has_mass[beyond] = ~(height > negligible).all(axis=1)
+    return has_mass

@@ -29,7 +29,7 @@ from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.memd import MeMdClassifier, held_out_folds
 from memdlib.validation import POSITIVE, Interval, restore_on_error, validate_labelled
 
-# About this many rows are held out at most; more would cost time and change little.
+# No further fold is held out once this many rows are; the first fold always is.
 _MAX_HELD_OUT = 10_000
 
 # X is large if it holds more numbers than this in at least so many columns. With
@@ -134,13 +134,15 @@ class MixtureClassifier(BayesClassifier):
         (:class:`memdlib.generative.CorrelatedMeMdClassifier`) and "shrunken"
         (:class:`memdlib.MeMdClassifier` with shrunken class variances).
     cv : int >= 2, default=5
-        Number of stratified folds. With more than 10,000 rows, fewer of the folds are
-        held out, about 10,000 rows in all. The only row of a class is always a training
-        row.
+        Number of stratified folds. With more than 10,000 rows, only as many folds are
+        held out as it takes to reach 10,000 rows, at least one. The only row of a class
+        is always a training row.
     expected_log_odds : float > 0 or None, default=3.0
-        As in :func:`memdlib.generative.fit_calibration`: nats, or None for
-        log posteriors that usually need no temperature. Products of thousands of
-        densities are far too confident; models of few features may be right.
+        Log odds, in nats, that the best class of the median held-out row is expected to
+        have against the second best, before the labels are seen; calibration shrinks
+        towards it. None expects the candidates' own log posteriors, which suits models
+        of few features; products of thousands of densities are far too confident for
+        it. See :func:`memdlib.generative.fit_calibration`.
     baseline_log_odds : float, default=5.0
         Nats by which the mixture must predict the held-out rows better than the class
         shares do to get the same weight. It makes up for weights and calibrations that
@@ -156,8 +158,9 @@ class MixtureClassifier(BayesClassifier):
         the weighted rows.
     fast_candidates : list of str or None, default=None
         Names of the candidates that are fast enough for an X of more than a million
-        numbers in 250 columns or more. For such an X, the other candidates are skipped
-        and about 1,000 rows are held out. None makes no distinction.
+        numbers in 250 columns or more. For such an X, the other candidates are skipped,
+        and folds are held out only until they have 1,000 rows, at least one fold. None
+        makes no distinction.
 
     Attributes
     ----------
@@ -445,19 +448,19 @@ class MixtureClassifier(BayesClassifier):
         return tags
 
 
-def mixture_weights(log_q, counts, tol=1e-5, max_iter=10_000):
+def mixture_weights(log_q, row_weight, tol=1e-5, max_iter=10_000):
     """Maximum-likelihood weights of the candidates, and a bound on their gap in nats.
 
-    ``log_q`` (n, J) holds the log posteriors of the true classes, ``counts`` (n,) the
-    weights of the rows. With p_i = sum_j w_j q_ij and N = 1 + sum_i c_i, the objective
-    F(w) = (sum_i c_i log p_i + sum_j log(w_j) / J) / N is concave: its last term is one
-    row that all candidates share. A step of expectation-maximisation multiplies the
-    weights by the slopes of F, and no F is larger by more than the logarithm of the
-    largest slope (Lindsay, Annals of Statistics 11, 1983).
+    ``log_q`` (J, n) holds the log posteriors q_ij of the true classes, ``row_weight``
+    (n,) the weights c_i of the rows. With p_i = sum_j w_j q_ij and N = 1 + sum_i c_i,
+    the objective F(w) = (sum_i c_i log p_i + sum_j log(w_j) / J) / N is concave: its
+    last term is one row that all candidates share. A step of expectation-maximisation
+    multiplies the weights by the slopes of F, and no F is larger by more than the
+    logarithm of the largest slope (Lindsay, Annals of Statistics 11, 1983).
     """
-    J = log_q.shape[1]
-    q = np.vstack([np.exp(log_q - log_q.max(axis=1, keepdims=True)), np.eye(J)])
-    fractions = np.append(counts, np.full(J, 1.0 / J)) / (1.0 + counts.sum())
+    J = len(log_q)
+    q = np.vstack([np.exp(log_q - log_q.max(axis=0)).T, np.eye(J)])
+    fractions = np.append(row_weight, np.full(J, 1.0 / J)) / (1.0 + row_weight.sum())
     weights = np.full(J, 1.0 / J)
     for _ in range(max_iter):
         slopes = (fractions / (q @ weights)) @ q
@@ -475,19 +478,19 @@ def mixture_weights(log_q, counts, tol=1e-5, max_iter=10_000):
     return weights, max(gap, 0.0)
 
 
-def select_weights(log_q, counts, baseline_log_odds):
+def select_weights(log_q, row_weight, baseline_log_odds):
     """Weights (J + 1,) of the candidates and of the class shares, and the gap of EM.
 
     ``log_q`` (J + 1, n) holds the log posteriors of the true classes, those of the
-    class shares in the last row; ``counts`` (n,) are the weights of the n rows.
+    class shares in the last row; ``row_weight`` (n,) are the weights of the n rows.
     """
-    weights, gap = mixture_weights(log_q[:-1].T, counts)
-    one_row = 1.0 / (1.0 + counts.sum())
+    weights, gap = mixture_weights(log_q[:-1], row_weight)
+    one_row = 1.0 / (1.0 + row_weight.sum())
     # the largest weight stays, even where all are below one row
     weights = np.where(weights < min(one_row, weights.max()), 0.0, weights)
     weights /= weights.sum()
     mixture_log_q = np.log(np.exp(log_q[:-1]).T @ weights)
-    log_likelihood_ratio = counts @ (mixture_log_q - log_q[-1])
+    log_likelihood_ratio = row_weight @ (mixture_log_q - log_q[-1])
     prior_weight = float(expit(baseline_log_odds - log_likelihood_ratio))
     if prior_weight < one_row:
         prior_weight = 0.0
@@ -617,8 +620,9 @@ def _class_scores(model, X):
 def _held_out_splits(codes, cv, rng, max_held_out):
     """Training rows, of all classes, and test rows of each fold that is held out.
 
-    So many of the ``cv`` stratified folds are held out that the test rows are about
-    ``max_held_out`` at most. The list is empty if all classes have a single row.
+    Only as many of the ``cv`` stratified folds are held out as it takes to reach
+    ``max_held_out`` rows, at least one. The list is empty if all classes have a single
+    row.
     """
     fold, n_folds = held_out_folds(codes, cv, rng)
     n_folds = math.ceil(n_folds * min(1.0, max_held_out / len(codes)))

@@ -1,4 +1,4 @@
-"""Maximum likelihood of many label counts at a time, one case a column.
+"""Maximum likelihood of many label counts at a time, one case per column.
 
 Full Newton steps in one orthonormal basis settle nearly all interior label counts:
 their last step is so short that the expansion of the likelihood around it is exact. A
@@ -6,10 +6,10 @@ damped Newton search solves the few that are left, until each case has a certifi
 its own: a Newton step gives expected counts that are feasible for the dual problem, and
 the quadratic form of the step bounds the distance to the supremum.
 
-In this module ``ones`` has shape (L, B): the labels 1 at each of L levels, in each of B
-cases. ``counts``, the samples at each level, has shape (L, 1) if it is the same in all
-cases, and (L, B) otherwise. Label counts on the boundary have no finite maximum and are
-not for this module.
+In this module ``ones`` (L, B) are the label counts: how many labels are 1 at each of L
+levels, in each of B cases. ``counts``, the samples at each level, has shape (L, 1) if
+it is the same in all cases, and (L, B) otherwise. Label counts on the boundary have no
+finite maximum and are not for this module.
 """
 
 from itertools import permutations
@@ -48,11 +48,11 @@ def max_log_likelihoods(model, basis, counts, ones):
     ----------
     model : LevelModel
     basis : ndarray of shape (L, p)
-        Its orthonormal basis.
+        Polynomials of the model, orthonormal under ``model.counts``.
     counts : ndarray of shape (L, 1) or (L, B)
         Samples at each level; not necessarily those of the model, nor integers.
     ones : ndarray of shape (L, B)
-        Labels 1 among them, which need not be integers.
+        How many of these samples have the label 1; not necessarily integers.
 
     Returns
     -------
@@ -79,9 +79,9 @@ def max_log_likelihoods(model, basis, counts, ones):
     if uncertain.any():
         first = uncertain.argmax()
         raise UncertifiedError(
-            f"the labels {ones[:, first].astype(np.int64).tolist()} of levels with "
-            f"{counts[:, first].astype(np.int64).tolist()} samples have no certain "
-            "fit; join levels that are close, or use even values or fewer moments"
+            f"the maximum likelihood of {ones[:, first].tolist()} labels 1 among "
+            f"{counts[:, first].tolist()} samples per level could not be certified; "
+            "join levels that are close, or use evenly spaced values or fewer moments"
         )
     return value, coefficients, max(_SETTLED, float(gap.max()))
 
@@ -230,7 +230,7 @@ def _damped_newton(model, basis, counts, ones):
 
 
 def _duality_gap(counts, logits, change):
-    """Bound (B,) of what the log-likelihoods at the logits are below their suprema.
+    """Upper bound (B,) on how far the log-likelihoods are below their suprema.
 
     The expected labels after a Newton step, to first order, have the moments of the
     observed ones; if they are possible at every level they are feasible for the dual
@@ -270,7 +270,7 @@ def _newton_change(model, counts, ones, logits):
     # each over the root weight of its pivot, for a matrix of entries of like size
     pivot_weight = np.take_along_axis(root_weight, pivots, axis=0)
     polynomials = _lagrange_polynomials(x, pivots, model.intercept) / pivot_weight
-    # expected ones and zeros, each in its digits, as one of them may be tiny
+    # expected ones and zeros, each to full relative precision, as one may be tiny
     expected_ones = counts * expit(logits)
     expected_zeros = counts * expit(-logits)
     frequency = ones / counts

@@ -45,7 +45,7 @@ def objective(weights, log_q, counts):
 def test_no_weights_are_better_by_more_than_the_gap(seed, n, J, spread):
     log_q = log_likelihoods(seed, n, J, spread)
     counts = np.random.default_rng(seed).integers(1, 4, n).astype(float)
-    weights, gap = mixture_weights(log_q, counts)
+    weights, gap = mixture_weights(log_q.T, counts)
     assert 0 <= gap <= 1e-5
     assert weights.sum() == pytest.approx(1)
     assert (weights > 0).all()
@@ -54,19 +54,19 @@ def test_no_weights_are_better_by_more_than_the_gap(seed, n, J, spread):
         better = objective(np.maximum(other, 1e-300), log_q, counts) - reached
         assert better <= (counts.sum() + 1) * gap + 1e-9
     rows = log_q.repeat(counts.astype(int), axis=0)
-    copies, _ = mixture_weights(rows, np.ones(len(rows)))
+    copies, _ = mixture_weights(rows.T, np.ones(len(rows)))
     assert_allclose(copies, weights, rtol=0, atol=1e-9)
 
 
 def test_a_model_that_foresees_nothing_keeps_its_share_of_one_row():
     log_q = np.tile([0.0, -800.0], (9, 1))
-    assert_allclose(mixture_weights(log_q, np.ones(9))[0], [0.95, 0.05], rtol=1e-3)
+    assert_allclose(mixture_weights(log_q.T, np.ones(9))[0], [0.95, 0.05], rtol=1e-3)
 
 
 def test_a_gap_out_of_reach_is_a_warning():
     log_q = log_likelihoods(13, 37, 4, 5.0)
     with pytest.warns(ConvergenceWarning, match="max_iter=2 steps, not within tol"):
-        _, gap = mixture_weights(log_q, np.ones(37), max_iter=2)
+        _, gap = mixture_weights(log_q.T, np.ones(37), max_iter=2)
     assert gap > 1e-6
 
 
@@ -129,7 +129,7 @@ def test_the_mixture_is_what_a_loop_finds(lead, weighted):
             ours = ours if isinstance(ours, list) else [ours]
             ours = [class_scores(model, Z) for model in ours]
             assert_allclose(ours, whole, rtol=0, atol=1e-9)
-    weights, _ = mixture_weights(np.transpose(log_q), share)
+    weights, _ = mixture_weights(log_q, share)
     weights = np.where(weights < 1 / (1 + w.sum()), 0, weights)
     weights /= weights.sum()
     assert_allclose(table["weight"], [*weights, 0], rtol=0, atol=1e-5)
