@@ -1,8 +1,8 @@
-"""How much there is to read, and how dense it is: a report by folder.
+"""Report the amount of code in each folder, and its density.
 
-A node is an expression or a statement of Python's syntax tree. Lines are those that
-hold code: no comments, no docstrings, no blank lines. What counts is how many ideas a
-reader has to hold at once, so that lines are free; density shows where text is
+A node is an expression or statement of Python's syntax tree. Lines are lines of code,
+without comments, docstrings and blank lines. The measure of interest is the number of
+ideas that a reader has to hold at once, so lines are free; density shows where code is
 compressed.
 """
 
@@ -15,11 +15,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("memdlib", "compendium", "benchmarks", "tests")
-# More than that is no small package.
+# Limit on the nodes of memdlib, which is meant to stay a small package.
 MOST_NODES = 50_000
-# Functions of so many lines are dense if they have so many nodes on each of them.
+# Functions of at least LONG lines are dense if they have DENSE nodes per line or more.
 LONG, DENSE = 12, 8
-LARGE = 150  # nodes of one function, of which the docstring has to say why
+LARGE = 150  # nodes; the docstring of a larger function has to give the reason
 
 _LAYOUT = {
     tokenize.COMMENT,
@@ -34,17 +34,19 @@ _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass
 class Size:
-    """Counts of some source text, which add up.
+    """Additive counts of source code.
 
     Parameters
     ----------
     files, nodes, lines : int
+        Numbers of files, nodes and lines.
     assignments, tuple_assignments : int
-        All, and those of the form ``a, b = x, y``.
+        Numbers of all assignments, and of those of the form ``a, b = x, y``.
     long_functions, dense_functions : int
-        Of 12 lines or more, and those of them with 8 nodes on each line or more.
+        Numbers of functions with 12 lines or more, and of those among them with 8 nodes
+        per line or more.
     large_functions : list of str
-        Those of more than 150 nodes.
+        Functions of more than 150 nodes, with their number of nodes.
     """
 
     files: int
@@ -62,12 +64,12 @@ class Size:
 
 
 def count_nodes(tree: ast.AST) -> int:
-    """Number of expressions and statements."""
+    """Count expressions and statements."""
     return sum(isinstance(node, ast.expr | ast.stmt) for node in ast.walk(tree))
 
 
 def count_lines(text: str, tree: ast.Module) -> int:
-    """Number of lines that hold code."""
+    """Count the lines that hold code."""
     docstrings = set()
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node) is not None:
@@ -81,7 +83,7 @@ def count_lines(text: str, tree: ast.Module) -> int:
 
 
 def measure(text: str) -> Size:
-    """Counts of one file."""
+    """Measure the source code of one file."""
     tree = ast.parse(text)
     size = Size(1, count_nodes(tree), count_lines(text, tree), 0, 0, 0, 0, [])
     for node in ast.walk(tree):
@@ -97,7 +99,7 @@ def measure(text: str) -> Size:
 
 
 def _add_function(size: Size, function: ast.FunctionDef) -> None:
-    """Count a function without its docstring."""
+    """Add a function, without its docstring, to the counts."""
     has_docstring = ast.get_docstring(function) is not None
     body = function.body[1:] if has_docstring else function.body
     if not body:
@@ -112,7 +114,7 @@ def _add_function(size: Size, function: ast.FunctionDef) -> None:
 
 
 def of_folder(folder: Path) -> Size:
-    """Counts of all files of a folder together."""
+    """Measure all files of a folder together."""
     total = Size(0, 0, 0, 0, 0, 0, 0, [])
     for path in sorted(folder.rglob("*.py")):
         total += measure(path.read_text())
@@ -120,7 +122,7 @@ def of_folder(folder: Path) -> Size:
 
 
 def main() -> int:
-    """Print the report; one where memdlib has become too large."""
+    """Print the report; return 1 if memdlib has become too large, else 0."""
     print("folder        files   nodes   lines  nodes/line  tuple %  dense %  large")
     for name in FOLDERS:
         size = of_folder(ROOT / name)
@@ -134,7 +136,7 @@ def main() -> int:
         if name == "memdlib":
             package = size
     print(
-        f"functions of memdlib above {LARGE} nodes:",
+        f"functions of memdlib with more than {LARGE} nodes:",
         *package.large_functions,
         sep="\n  ",
     )

@@ -10,12 +10,12 @@ You have, or want                 Use
 ================================  ====================================
 A table of measurements           ``make_memd("table")``
 Gene expression, wide and short   ``make_memd("expression")``
-Counts of words                   ``make_memd("text")``
+Texts, or word counts             ``make_memd("text")``
 Few features, a density for each  :class:`MeMdClassifier`
 Only a ranking or a selection     :class:`DivergenceRanker`
 The same, without redundancy      :class:`GreedyInformationRanker`
-One covariance a class            :class:`JointMaxEntClassifier`
-Posteriors, no model of features  :class:`ConditionalMaxEntClassifier`
+One covariance per class          :class:`JointMaxEntClassifier`
+Posteriors, no feature model      :class:`ConditionalMaxEntClassifier`
 A density with given moments      :class:`MaxEntDensity`
 Moments or genes by code length   :mod:`memdlib.nml`
 ================================  ====================================

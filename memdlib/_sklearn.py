@@ -1,9 +1,9 @@
-"""Names that are private in scikit-learn, imported in this module and nowhere else.
+"""Private names of scikit-learn, imported only in this module.
 
-Estimators say by ``_parameter_constraints`` what their parameters may be, in the
-classes that scikit-learn's own use; weights, feature names and the want of matplotlib
-are checked by its functions, with its messages. Code of our own would say the same in
-other words. If one of these names moves, one import changes.
+Estimators declare valid parameters in ``_parameter_constraints``, with the same classes
+as scikit-learn's own estimators. Its functions also check weights, feature names and
+whether matplotlib is installed, with its messages; our own code would duplicate them in
+other words. If one of these names moves, a single import changes.
 """
 
 from sklearn import utils

@@ -1,7 +1,7 @@
-"""What classifiers share: Bayes' rule, and attributes of the model that a fit builds.
+"""Common parts of classifiers: Bayes' rule, and attributes of the fitted model.
 
-A fit builds one finished object and assigns it last: prediction never looks at a
-constructor parameter again.
+``fit`` builds one complete object and assigns it at the end. Prediction then never
+depends on constructor parameters.
 """
 
 from abc import ABCMeta, abstractmethod
@@ -17,42 +17,44 @@ from memdlib.validation import validate_features
 
 def log_posterior(joint):
     """Bayes' rule: log posteriors (n, K) from log joint densities (n, K), in nats."""
-    with np.errstate(over="ignore"):  # further below the first than any number
+    with np.errstate(over="ignore"):  # differences beyond the float range
         return log_softmax(joint, axis=1)
 
 
 def finite_scores(score, X):
-    """Return joint log densities; raise for a row that overflows in every class."""
+    """Return joint log densities; raise if a row overflows in every class."""
     lost = ~np.isfinite(score.max(axis=1))
     if lost.any():
         largest = abs(X[np.flatnonzero(lost)[:1]]).max()
         raise ValueError(
             f"the log densities of a row that holds {largest:.6g} overflow; "
-            "bring X to the scale of the data that the model was fitted to"
+            "rescale X to the scale of the training data"
         )
     return score
 
 
 class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
-    """Base of classifiers that decide by Bayes' rule from joint log densities.
+    """Base class of classifiers that apply Bayes' rule to joint log densities.
 
-    A subclass sets ``classes_`` and supplies :meth:`_joint_log_density`.
+    Subclasses set ``classes_`` and implement :meth:`_joint_log_density`.
     """
 
     @abstractmethod
     def _joint_log_density(self, X):
-        """Log p(x, k) up to what is common to all classes, (n, K), of valid X."""
+        """Log p(x, k) of valid X, (n, K), up to a term that all classes share."""
 
     def decision_function(self, X):
-        """Log-odds of the second of two classes, or log posteriors, in nats.
+        """Compute log-odds for two classes, log posteriors for more, in nats.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
+            Rows to score.
 
         Returns
         -------
         ndarray of shape (n,) for two classes, else (n, K)
+            Log-odds of ``classes_[1]``, or log posteriors in the order of ``classes_``.
         """
         joint = self._scores(X)
         if joint.shape[1] == 2:
@@ -65,21 +67,21 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return self.classes_[best]
 
     def predict_log_proba(self, X):
-        """Log posteriors (n, K) of X (n, d), in the order of ``classes_``."""
+        """Compute log posteriors (n, K) of X (n, d), in the order of ``classes_``."""
         return log_posterior(self._scores(X))
 
     def predict_proba(self, X):
-        """Posteriors (n, K) of X (n, d), in the order of ``classes_``."""
+        """Compute posteriors (n, K) of X (n, d), in the order of ``classes_``."""
         return np.exp(self.predict_log_proba(X))
 
     def _scores(self, X):
-        """Joint log densities (n, K) of rows that a user passes."""
+        """Validate X; return joint log densities (n, K)."""
         check_is_fitted(self)
         return self._joint_log_density(validate_features(self, X, reset=False))
 
 
 def fitted_attribute(name):
-    """Read an attribute of the object that ``fit`` assigned to ``_fitted``."""
+    """Return a property that reads an attribute of ``_fitted``, the fitted model."""
 
     def read(self):
         check_is_fitted(self)

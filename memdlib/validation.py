@@ -1,8 +1,9 @@
-"""Checks of what a user passes in; every message names the value and the remedy.
+"""Input validation; every message names the invalid value and a remedy.
 
-What a parameter may be is stated beside the estimator, as scikit-learn's own are, by
-its ``_parameter_constraints``: here the rules that several have are named. Data must
-be finite, and of a size whose squares are numbers: here, and nowhere else.
+As in scikit-learn, each estimator declares valid parameters in its
+``_parameter_constraints``; this module defines the constraints that several share. It
+is also the only place that checks that data are finite, and of a size whose squares are
+floating-point numbers.
 """
 
 import math
@@ -21,9 +22,9 @@ from memdlib import _sklearn
 
 
 class Interval(_sklearn.Interval):
-    """scikit-learn's interval of numbers, without ``True`` and ``False``.
+    """scikit-learn's interval of numbers, but without ``True`` and ``False``.
 
-    To scikit-learn they are the integers 1 and 0.
+    scikit-learn treats booleans as the integers 1 and 0.
 
     Examples
     --------
@@ -32,7 +33,7 @@ class Interval(_sklearn.Interval):
     """
 
     def is_satisfied_by(self, val):
-        """Whether a value is a number of the kind, in the range."""
+        """Whether a value is a number of the right type inside the interval."""
         return not isinstance(val, bool) and super().is_satisfied_by(val)
 
 
@@ -42,17 +43,17 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 COUNT = Interval(Integral, 1, None, closed="left")
 
-# Sizes of values and weights whose squares and products stay in the range of numbers;
-# of more instances than the last, one more is below the last digit of their count.
+# Bounds on values and weights that keep squares and products in the range of floats.
+# Above _MOST_INSTANCES, a float no longer distinguishes n instances from n + 1.
 _LEAST = 1e-100
 _MOST = 1e100
 _MOST_INSTANCES = 2.0**53
 
 
 def restore_on_error(method):
-    """Check parameters before ``fit`` or ``partial_fit``; a failure changes nothing.
+    """Check parameters before ``fit`` or ``partial_fit``; restore attributes on error.
 
-    Without it a failed fit would leave ``n_features_in_`` of data that it refused.
+    Otherwise, a failed fit would leave behind ``n_features_in_`` of the invalid data.
     """
 
     @wraps(method)
@@ -62,7 +63,7 @@ def restore_on_error(method):
         before = vars(self).copy()
         try:
             return method(self, *args, **kwargs)
-        except BaseException:  # an interruption too
+        except BaseException:  # includes KeyboardInterrupt
             vars(self).clear()
             vars(self).update(before)
             raise
@@ -71,27 +72,26 @@ def restore_on_error(method):
 
 
 def validate_features(estimator, X, *y, **options):
-    """Validate data as scikit-learn's ``validate_data`` does, and their size.
+    """Validate data with scikit-learn's ``validate_data``, and check their size.
 
-    Data become floats, and may be sparse where the tags of the estimator say so.
-    Returns X, with repeated entries summed if it is sparse, or X and y. Raises
-    ValueError if a column holds strings, if a value is beyond 1e100, or if the largest
-    value of a feature of training rows is below 1e-100 but not zero.
+    Data are converted to floats, and may be sparse if the estimator's tags allow it.
+    Returns X, or X and y; duplicate entries of a sparse X are summed. Raises ValueError
+    if a column holds strings, if an absolute value exceeds 1e100, or if the largest
+    absolute value of a feature in the training rows is nonzero but below 1e-100.
     """
     accepted = "csr" if get_tags(estimator).input_tags.sparse else False
     options = {"accept_sparse": accepted, "dtype": [np.float64, np.float32]} | options
     try:
-        # values that are not finite are looked for below, where it costs nothing
+        # check_sizes checks for non-finite values at no extra cost
         data = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
     except ValueError as error:
         name = _first_column_of_strings(X)
         if name is None:
             raise
         raise ValueError(
-            f"column {name!r} of X holds strings; put "
-            "sklearn.preprocessing.OrdinalEncoder() in front, with "
-            "make_column_transformer where some columns hold numbers, or use "
-            "memdlib.make_memd('table')"
+            f"column {name!r} of X holds strings; encode it first with "
+            "sklearn.preprocessing.OrdinalEncoder(), inside make_column_transformer if "
+            "other columns hold numbers, or use memdlib.make_memd('table')"
         ) from error
     X = data[0] if y else data
     if sparse.issparse(X):
@@ -101,7 +101,7 @@ def validate_features(estimator, X, *y, **options):
 
 
 def _first_column_of_strings(X):
-    """Name or number of the first column that holds a string, None if none does."""
+    """Name or index of the first column that holds a string; None if there is none."""
     if sparse.issparse(X) or np.ndim(X) != 2:
         return None
     names = getattr(X, "columns", range(np.shape(X)[1]))
@@ -113,7 +113,7 @@ def _first_column_of_strings(X):
 
 
 def check_sizes(estimator, X, training):
-    """Raise if cells are missing where they must not be, or X is out of range."""
+    """Raise if X is out of range, or has missing cells that are not allowed."""
     if sparse.issparse(X):
         size = abs(X).nanmax(axis=0).toarray().ravel().astype(np.float64)
         missing = np.isnan(X.data).any()
@@ -124,8 +124,8 @@ def check_sizes(estimator, X, training):
         missing = np.isnan(X.max())
     if missing and not get_tags(estimator).input_tags.allow_nan:
         raise ValueError(
-            f"Input X contains NaN, which {type(estimator).__name__} does not take: "
-            "put sklearn.impute.SimpleImputer() in front"
+            f"Input X contains NaN, which {type(estimator).__name__} does not accept: "
+            "impute missing values first with sklearn.impute.SimpleImputer()"
         )
     bad = size > _MOST
     if bad.any():
@@ -136,8 +136,8 @@ def check_sizes(estimator, X, training):
         s = int(bad.argmax())
         raise ValueError(
             f"the largest absolute value of feature {s} of X is {size[s]:.6g}; squares "
-            f"of values below {_LEAST:g} or above {_MOST:g} leave the range of floats: "
-            "rescale the feature"
+            f"of values below {_LEAST:g} or above {_MOST:g} are out of the range of "
+            "floats: rescale the feature"
         )
 
 
@@ -151,9 +151,9 @@ def validate_labelled(
     several=True,
     class_weight=None,
 ):
-    """Validate X, labels and weights as every estimator here needs them.
+    """Validate X, labels and weights, as needed by all estimators of this package.
 
-    Rows of weight zero are left out before the classes are read.
+    Rows of weight zero are dropped before the classes are determined.
 
     Parameters
     ----------
@@ -162,24 +162,25 @@ def validate_labelled(
     y : array-like of shape (n,)
     sample_weight : array-like of shape (n,) or None
     reset : bool, default=True
-        Whether X sets the number and names of the features, or has to agree with them.
+        Whether X sets the number and names of the features; if False, X must agree with
+        them.
     several : bool, default=True
-        Whether a single class is refused.
+        Whether to raise an error if there is only one class.
     class_weight : dict, "balanced" or None, default=None
 
     Returns
     -------
     X : {ndarray, csr_array} of shape (n, d)
     codes : ndarray of int, shape (n,)
-        Places of the labels in ``classes``.
+        Indices of the labels in ``classes``.
     weight : ndarray of shape (n,)
-        Times the weights of the classes.
+        Instance weights, multiplied by the class weights.
     classes : ndarray of shape (K,)
-        Distinct labels, ascending.
+        Distinct labels in ascending order.
     """
     nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if nullable is not None and not y.isna().any():
-        y = y.to_numpy(nullable)  # integers of pandas stay integers
+        y = y.to_numpy(nullable)  # keep pandas' integers as integers
     X, y = validate_features(estimator, X, y, reset=reset)
     check_classification_targets(y)
     weight = check_sample_weight(sample_weight, X)
@@ -190,7 +191,7 @@ def validate_labelled(
     if several and len(classes) < 2:
         where = "y" if kept.all() else "y, where sample_weight is above zero,"
         raise ValueError(
-            f"{where} holds one class only ({classes.tolist()[0]!r}); a divergence "
+            f"{where} holds only one class ({classes.tolist()[0]!r}); a divergence "
             "needs at least two classes"
         )
     if class_weight is not None:
@@ -200,7 +201,7 @@ def validate_labelled(
 
 
 def _weight_of_class(class_weight, classes, y, weight):
-    """Weight (K,) of each class; a weight that is not above zero is refused."""
+    """Return the weight (K,) of each class; raise unless finite and above zero."""
     weights = compute_class_weight(
         class_weight, classes=classes, y=y, sample_weight=weight
     )
@@ -209,7 +210,7 @@ def _weight_of_class(class_weight, classes, y, weight):
         k = int(valid.argmin())
         raise ValueError(
             f"class_weight gives class {classes.tolist()[k]!r} the weight "
-            f"{weights[k]}; weights of classes must be finite and above zero"
+            f"{weights[k]}; class weights must be finite and above zero"
         )
     return weights
 
@@ -223,10 +224,10 @@ def validate_batch(
     known,
     **options,
 ):
-    """Validate a batch for ``partial_fit``, as :func:`validate_labelled`.
+    """Validate a batch for ``partial_fit``; see :func:`validate_labelled`.
 
-    ``known`` are the classes of the batches before, None on the first call; the codes
-    returned are indices into all classes.
+    ``known`` holds the classes of previous batches, or is None on the first call. The
+    returned codes are indices into all classes.
     """
     X, codes, weight, seen = validate_labelled(
         estimator, X, y, sample_weight, reset=known is None, several=False, **options
@@ -240,7 +241,8 @@ def validate_batch(
         known = given
     if not np.array_equal(known, given):
         raise ValueError(
-            f"classes={list(classes)} differs from the first call's {known.tolist()}"
+            f"classes={list(classes)} differs from classes={known.tolist()} in the "
+            "first call to partial_fit; pass the same classes, or None"
         )
     unknown = np.setdiff1d(seen, known)
     if unknown.size:
@@ -251,16 +253,17 @@ def validate_batch(
 
 
 def check_real_array(values, name):
-    """Return real numbers as a float64 array; NaN and infinities pass.
+    """Convert real numbers to a float64 array; NaN and infinities are allowed.
 
-    Sparse and complex values, text, other types and unequal lengths raise ValueError.
+    Raises ValueError for sparse, complex and text values, for other types, and for rows
+    of unequal length.
     """
     if sparse.issparse(values):
         raise ValueError(f"{name} is sparse; pass {name}.toarray()")
     try:
         found = np.asarray(values)
         if found.dtype.kind in "cmM":
-            raise TypeError(f"{found.dtype} is no real type")
+            raise TypeError(f"{found.dtype} is not a real type")
         return found.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise ValueError(
@@ -269,7 +272,7 @@ def check_real_array(values, name):
 
 
 def check_domain(valid, values, what, remedy):
-    """Raise, naming the first value outside the domain and its place."""
+    """Raise an error that names the first value outside the domain and its index."""
     if np.all(valid):
         return
     where = tuple(int(i) for i in np.argwhere(~np.asarray(valid))[0])
@@ -278,10 +281,10 @@ def check_domain(valid, values, what, remedy):
 
 
 def check_sample_weight(sample_weight, X, name="sample_weight"):
-    """Return instance weights as float64, one each; a number is spread, None is 1.
+    """Return float64 weights of all instances; a number applies to all, None means 1.
 
-    Weights are counts of instances, which smoothing compares with one: they are never
-    rescaled. Their sum may not be so large that rounding would lose one more instance.
+    Weights are counts of instances, which smoothing compares with one, so they are
+    never rescaled. Their sum must be so small that rounding does not lose an instance.
     """
     weight = _sklearn.check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
@@ -290,21 +293,22 @@ def check_sample_weight(sample_weight, X, name="sample_weight"):
         raise ValueError("Sample weights must contain at least one non-zero number.")
     smallest = weight.min(where=weight > 0, initial=np.inf)
     largest = weight.max()
-    # the largest first, as the sum may overflow; NaN is no valid weight either
+    # check the largest first, because the sum may overflow; NaN fails as well
     valid = largest <= _MOST_INSTANCES and weight.sum() <= _MOST_INSTANCES
     if smallest < _LEAST or not valid:
         raise ValueError(
-            f"{name} goes from {smallest:.6g} to {largest:.6g}; weights are counts of "
-            f"instances, zero or from {_LEAST:g}, of which there may be "
-            f"{_MOST_INSTANCES:.6g} in all: divide them by their mean"
+            f"{name} ranges from {smallest:.6g} to {largest:.6g}; weights are counts "
+            f"of instances, which must be zero or at least {_LEAST:g} and sum to at "
+            f"most {_MOST_INSTANCES:.6g}: divide them by their mean"
         )
     return weight
 
 
 def sum_duplicates(X):
-    """Return X, or its copy with repeated entries summed if it is sparse and has any.
+    """Return X, or a copy with duplicate entries summed if a sparse X has any.
 
-    An entry stored in two parts has other powers, and another sign, than its sum.
+    The powers and signs of an entry that is stored in two parts differ from those of
+    its sum.
     """
     if sparse.issparse(X) and not getattr(X, "has_canonical_format", True):
         X = X.copy()
@@ -313,50 +317,50 @@ def sum_duplicates(X):
 
 
 def check_real(value, name, interval):
-    """Return a number of an interval as float; raise ValueError otherwise."""
+    """Return a number inside an interval as a float; raise ValueError otherwise."""
     if not interval.is_satisfied_by(value):
         raise ValueError(f"{name}={value!r} must be {interval}")
     return float(value)
 
 
 def check_integer(value, name, *, minimum=1):
-    """Return an integer >= ``minimum`` as int (no bool, no 38.0); else ValueError."""
+    """Return an integer >= ``minimum``; raise ValueError otherwise (True, 38.0)."""
     if not Interval(Integral, minimum, None, closed="left").is_satisfied_by(value):
         raise ValueError(f"{name}={value!r} must be an integer, {minimum} or more")
     return int(value)
 
 
 def check_choice(value, name, choices):
-    """Return one of several words; raise ValueError naming them otherwise."""
+    """Return one of several strings; raise a ValueError that names them otherwise."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}={value!r} must be one of {list(choices)}")
     return value
 
 
 def count_features(asked, available, name):
-    """Number of features meant by a count, a share (rounded up) or None (all)."""
+    """Number of features given by a count, a share (rounded up) or None (all)."""
     if asked is None:
         return available
     if COUNT.is_satisfied_by(asked) and asked <= available:
         return int(asked)
     if FRACTION.is_satisfied_by(asked) and not isinstance(asked, Integral):
-        # less a rounding error, or 0.07 of 100 would be 8
+        # subtract a rounding error; otherwise 0.07 of 100 would be 8
         return math.ceil(float(asked) * available * (1.0 - 1e-12))
     raise ValueError(
         f"{name}={asked!r} is out of range: X has {available} features; "
-        f"give 1 to {available}, a share in (0, 1], or None for all"
+        f"pass 1 to {available}, a share in (0, 1], or None for all"
     )
 
 
 def check_priors(priors, n_classes):
-    """Return class probabilities as float64, or None; else raise ValueError."""
+    """Return class probabilities as float64, or None; raise ValueError if invalid."""
     if priors is None:
         return None
     prior = np.asarray(priors, dtype=np.float64)
     valid = prior.shape == (n_classes,) and (prior >= 0).all()
     if not valid or not np.isclose(prior.sum(), 1.0):
         raise ValueError(
-            f"priors={priors!r} must be {n_classes} numbers, one a class in the order "
-            "of classes_, zero or above and of sum 1"
+            f"priors={priors!r} must be {n_classes} numbers, one per class in the "
+            "order of classes_, that are nonnegative and sum to 1"
         )
     return prior

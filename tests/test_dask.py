@@ -168,7 +168,7 @@ def test_what_cannot_be_fitted_changes_nothing(change, message):
     ("options", "message"),
     [
         ({}, 'n_features="auto" needs all rows at once'),
-        ({"n_features": 3, "class_weight": "balanced"}, "in partial_fit give"),
+        ({"n_features": 3, "class_weight": "balanced"}, "in partial_fit, pass"),
         ({"n_features": 0}, "n_features"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Class marginals, their divergences, rankings, and the classifiers built on them."""
+"""Class marginals, their divergences and rankings, and classifiers built on them."""
 
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier

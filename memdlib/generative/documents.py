@@ -1,7 +1,7 @@
-"""MeMd of documents: the words that are kept, and the rest of the document.
+"""MeMd of documents: the selected words, and the rest of the document.
 
-The counts of a document add up to its length, so that words which are left out still
-say something: there are so many of them. With the words V kept, the rest of the
+The counts of a document add up to its length, so words that are not selected still
+carry information: their total number. With a set V of selected words, the rest of the
 document is one more category, and Bayes' rule is
 
     argmax_k  log pi_k + sum_{w in V} x_w log theta_kw
@@ -22,19 +22,19 @@ from memdlib.generative.scores import Scores, by_step, steps_of
 
 @dataclass(frozen=True, eq=False)
 class DocumentScores(Scores):
-    """Log probabilities of documents, of which some words are kept.
+    """Log probabilities of documents, from some words and the number of all others.
 
     Parameters
     ----------
     family : Binomial
     log_prior : ndarray of shape (K,)
     features : ndarray of int, shape (f,)
-        Words that are kept.
+        Selected words.
     theta : ndarray of shape (K, d)
         Word probabilities of each class.
     slopes : ndarray of shape (d, K)
-        Log probabilities of kept words, and for every other word that of all others
-        together, less what is shared.
+        Log probability of each selected word, and for every other word that of all
+        others together, up to a term that all classes share.
     """
 
     family: Binomial
@@ -45,7 +45,7 @@ class DocumentScores(Scores):
 
     @classmethod
     def of(cls, marginals, features):
-        """Scores by some words (f,) and all others together."""
+        """Build scores from some words (f,) and all others together."""
         theta = marginals.mean_params[..., 0]
         left_out = np.ones(theta.shape[1], dtype=bool)
         left_out[features] = False
@@ -81,15 +81,15 @@ class DocumentScores(Scores):
         np.cumsum(totals, axis=1, out=totals)
         n_words = np.asarray(X.sum(axis=1)).reshape(-1, 1)
         n_others = n_words - np.cumsum(n_added, axis=1)
-        # fractional counts may leave a rounding error below zero
+        # with fractional counts, rounding may leave a negative number
         return totals + np.maximum(n_others, 0.0)[..., None] * other_slopes
 
 
 def _tail_sums(theta, theta_left_out):
-    """Probability (K, f + 1) of all words but the first 0, 1, ..., f ranked ones.
+    """Probability (K, f + 1) of all words except the first 0, 1, ..., f ranked ones.
 
-    Summed from the last word on, so that none is a difference of nearly equal numbers.
-    A column of zeros, where no word remains, becomes one of ones.
+    Sums start at the last word, to avoid differences of nearly equal numbers. A column
+    of zeros, where no words remain, is replaced by ones.
     """
     reversed_theta = np.column_stack([theta_left_out, theta[:, ::-1]])
     tails = np.cumsum(reversed_theta, axis=1)[:, ::-1]
@@ -97,31 +97,45 @@ def _tail_sums(theta, theta_left_out):
 
 
 class MultinomialMeMdClassifier(MeMdClassifier):
-    """MeMd of word counts by Bayes' rule on the words kept and the rest as one more.
+    """Multinomial MeMd of word counts, with all other words as one more category.
 
-    The sum over the words kept that :class:`memdlib.MeMdClassifier` takes under the
-    multinomial family is Bayes' rule only if all words are kept. This classifier adds
-    what is missing, the number of all other words of the document (of those that are
-    columns of X). With all words kept the two are one.
+    With the multinomial family, :class:`memdlib.MeMdClassifier` sums over the selected
+    words, which is Bayes' rule only if all words are selected. This classifier adds the
+    missing term: the number of all other words of the document, among those that are
+    columns of X. If all words are selected, the two classifiers agree.
 
     Parameters
     ----------
     divergence : {"js_gm", "jeffreys", "js"}, default="js_gm"
-        Ranks the words, each against the rest of the document
-        (:class:`memdlib.families.Binomial`).
+        Divergence that ranks the words, each against the rest of the document
+        (:class:`memdlib.families.Binomial`). The values are those of
+        :class:`memdlib.MeMdClassifier`.
     n_features : "auto", int, float in (0, 1] or None, default="auto"
+        Number of top-ranked words to select: an int S, a float for a share of the
+        words, or None for all. "auto" chooses the smallest S with the highest accuracy
+        on held-out documents; in ``partial_fit`` it uses all words.
     cv : float in (0, 1) or int >= 2, default=0.2
+        How "auto" holds out documents, stratified by class: a float holds out that
+        share once (the paper's rule for text), an int each of that many folds in turn.
     alpha : float >= 0, default=1.0
+        Additive smoothing of the word probabilities, as in
+        :class:`memdlib.MeMdClassifier`.
     random_state : int, RandomState or None, default=None
+        Seed for drawing the documents that "auto" holds out.
     n_features_grid : None, "every" or array-like of int, default=None
+        Values of S that "auto" tries. None tries every S up to 64, then steps of 3 per
+        cent, and d; "every" tries every S; an array lists the values.
     priors : array-like of shape (K,), default=None
+        Class probabilities in the order of ``classes_``. None uses the shares of the
+        instance weight.
     class_weight : None, "balanced" or dict, default=None
-        All as in :class:`memdlib.MeMdClassifier`.
+        Factors on the instance weights of each class. "balanced" gives all classes the
+        same total weight; it is not available in ``partial_fit``.
 
     Attributes
     ----------
     mean_params_ : ndarray of shape (K, d, 1)
-        Word probabilities theta of each class, of sum one over the words.
+        Word probabilities theta of each class, which sum to one over the words.
     natural_params_ : ndarray of shape (K, d, 1)
         -logit theta.
     classes_, class_prior_, scores_, feature_importances_, order_, \
@@ -129,10 +143,16 @@ ranking_, n_selected_, validation_n_features_, validation_curve_, n_features_in_
 feature_names_in_
         As in :class:`memdlib.MeMdClassifier`.
 
+    See Also
+    --------
+    memdlib.MeMdClassifier : The sum over the selected words alone, with
+        ``family="multinomial"``.
+    memdlib.make_memd : The recommended pipeline for texts.
+
     Notes
     -----
-    The rest is trusted as much as the words that were kept: with thirty words of
-    newsgroups that may gain or lose twenty points of accuracy. So compare this
+    The rest of the document counts as much as the selected words. With thirty words of
+    newsgroups, this may gain or lose twenty points of accuracy, so compare this
     classifier with ``MeMdClassifier(family="multinomial")`` on held-out documents.
 
     References
@@ -142,7 +162,9 @@ feature_names_in_
 
     Examples
     --------
+    >>> from memdlib import MeMdClassifier
     >>> from memdlib.datasets import simulate_text_counts
+    >>> from memdlib.generative import MultinomialMeMdClassifier
     >>> text = simulate_text_counts(n_documents=400, n_words=300, random_state=1)
     >>> train, test = slice(None, None, 2), slice(1, None, 2)
     >>> clf = MultinomialMeMdClassifier(n_features=5).fit(text.X[train], text.y[train])
@@ -180,5 +202,5 @@ feature_names_in_
 
 
 def _log_relative(theta):
-    """Logarithms (K, ...) relative to the class of the largest probability."""
+    """Logarithms (K, ...) relative to the class with the largest probability."""
     return np.log(theta / theta.max(axis=0))

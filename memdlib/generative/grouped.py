@@ -1,9 +1,9 @@
-"""Columns of several families: the class marginals of each family by themselves.
+"""Class marginals of tables whose columns have different families.
 
-Columns hold numbers. NaN is missing, and a category holds the codes 0, 1, ... of its
-levels, as :class:`sklearn.preprocessing.OrdinalEncoder` gives them. The columns of one
-family form a group, whose moments, marginals and scores are those of these columns
-alone; every category is a group by itself.
+All columns hold numbers. NaN marks a missing cell, and a categorical column holds the
+codes 0, 1, ... of its levels, as :class:`sklearn.preprocessing.OrdinalEncoder` returns
+them. Columns of the same family form a group with its own moments, marginals and
+scores; every categorical column is a group of its own.
 """
 
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.scores import MarginalScores, Scores, steps_of
 from memdlib.moments import ClassMoments
 
-# Levels that a category may have; codes beyond are numbers, not categories.
+# Maximum number of levels; larger codes are taken for numbers, not categories.
 _MOST_LEVELS = 10**5
 
 
@@ -28,18 +28,18 @@ def column_families(
     names,
     known=None,
 ):
-    """Family of each column of X (n, d).
+    """Determine the family of each column of X (n, d).
 
     Parameters
     ----------
     spec : str, MarginalFamily, dict or sequence
-        As in :class:`memdlib.MeMdClassifier`; "auto" is Bernoulli where all values are
-        0 or 1, else normal.
+        The parameter ``family`` of :class:`memdlib.MeMdClassifier`. "auto" is Bernoulli
+        for columns where all values are 0 or 1, and normal for all others.
     X : {ndarray, csr_array} of shape (n, d)
     names : sequence of length d
-        Of the columns, for dicts and messages.
+        Column names, used for dicts and in messages.
     known : tuple of MarginalFamily, default=None
-        Families of the batches before, which this batch has to agree with.
+        Families of the previous batches, which this batch must agree with.
     """
     specs = _spec_of_each_column(spec, names)
     binary = _holds_only_zero_and_one(X)
@@ -47,7 +47,7 @@ def column_families(
     for s, name in enumerate(names):
         if specs[s] == "auto":
             family = Bernoulli() if binary[s] else Normal()
-            # a batch of zeros and ones says nothing against a normal column
+            # a normal column may hold only zeros and ones in a single batch
             if known is not None and binary[s]:
                 family = known[s]
         elif specs[s] == "categorical":
@@ -56,8 +56,8 @@ def column_families(
             family = get_family(specs[s])
         if known is not None and family != known[s]:
             raise ValueError(
-                f"column {name!r} is {family.name} in this batch and was "
-                f"{known[s].name} in those before; name its family, as in "
+                f"column {name!r} is {family.name} in this batch but was "
+                f"{known[s].name} in previous ones; name its family explicitly, as in "
                 f"family={{{name!r}: 'normal'}}, from the first batch on"
             )
         families.append(family)
@@ -65,7 +65,7 @@ def column_families(
 
 
 def _spec_of_each_column(spec, names):
-    """What a user asks for in each column; "auto" where a dict does not name it."""
+    """Family requested for each column; "auto" for columns that a dict leaves out."""
     if isinstance(spec, dict):
         specs = [spec.get(name, "auto") for name in names]
         valid = all(name in names for name in spec)
@@ -77,19 +77,19 @@ def _spec_of_each_column(spec, names):
         valid = len(specs) == len(names)
     if not valid:
         raise ValueError(
-            f"family={spec!r} must name columns of X, or hold one for each: "
+            f"family={spec!r} must name columns of X, or hold one family for each: "
             f"{list(names)}"
         )
     if any(getattr(each, "name", each) == "multinomial" for each in specs):
         raise ValueError(
-            'family="multinomial" is that of all columns together; for one column '
-            'choose "poisson"'
+            'family="multinomial" models all columns together; for a single column '
+            'use "poisson"'
         )
     return specs
 
 
 def _holds_only_zero_and_one(X):
-    """Which columns (d,) hold no values but 0, 1 and NaN."""
+    """Mask (d,) of the columns that hold only 0, 1 and NaN."""
     if not sparse.issparse(X):
         return ((X == 0) | (X == 1) | np.isnan(X)).all(axis=0)
     other = (X.data != 0) & (X.data != 1) & ~np.isnan(X.data)
@@ -100,15 +100,15 @@ def _holds_only_zero_and_one(X):
 
 @dataclass(frozen=True, eq=False)
 class ColumnGroup:
-    """Some columns of one family, and their moments.
+    """Columns of the same family, and their moments.
 
     Parameters
     ----------
     columns : ndarray of int, shape (f,)
-        Ascending.
+        Column indices in ascending order.
     family : MarginalFamily
     moments : ClassMoments
-        Of f features; those of a category are the weights of its levels.
+        Moments of f features; for a categorical column, the weights of its levels.
     """
 
     columns: Indices
@@ -116,7 +116,7 @@ class ColumnGroup:
     moments: ClassMoments
 
     def merge(self, other):
-        """Moments of both data sets; a level that one does not have weighs nothing."""
+        """Add the moments of another data set; absent levels have weight zero."""
         n_levels = max(self.moments.sums.shape[-1], other.moments.sums.shape[-1])
         mine = _with_levels(self.moments, n_levels)
         theirs = _with_levels(other.moments, n_levels)
@@ -124,7 +124,7 @@ class ColumnGroup:
 
 
 def _with_levels(moments, n_levels):
-    """The same moments, with as many levels as another data set has."""
+    """Pad moments with levels of weight zero, up to ``n_levels`` levels."""
     n_new = n_levels - moments.sums.shape[-1]
     if not n_new:
         return moments
@@ -134,7 +134,7 @@ def _with_levels(moments, n_levels):
 
 @dataclass(frozen=True, eq=False)
 class GroupedMoments:
-    """Moments of the columns of each family; they add like :class:`ClassMoments`.
+    """Moments of the columns of each family; additive like :class:`ClassMoments`.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class GroupedMoments:
         families,
         names,
     ):
-        """Moments of the rows of each class."""
+        """Compute the moments of the rows of each class."""
         groups = []
         for family in dict.fromkeys(families):
             columns = np.flatnonzero([each == family for each in families])
@@ -177,7 +177,7 @@ class GroupedMoments:
 
     @property
     def prior(self):
-        """Class shares of the total weight, shape (K,)."""
+        """Share of each class in the total weight, shape (K,)."""
         return self.groups[0].moments.prior
 
     @property
@@ -186,7 +186,7 @@ class GroupedMoments:
         return len(self.families)
 
     def merge(self, other):
-        """Moments of two data sets with the same families together."""
+        """Add the moments of another data set with the same families."""
         for s, (mine, theirs) in enumerate(
             zip(self.families, other.families, strict=True)
         ):
@@ -200,7 +200,7 @@ class GroupedMoments:
         return replace(self, groups=[mine.merge(theirs) for mine, theirs in pairs])
 
     def split(self, n_parts):
-        """Moments of the first K / n_parts classes, of the next, ..."""
+        """Split into the moments of the first K / n_parts classes, of the next, ..."""
         groups_of_parts = [[] for _ in range(n_parts)]
         for group in self.groups:
             parts = group.moments.split(n_parts)
@@ -210,7 +210,7 @@ class GroupedMoments:
 
 
 def _level_codes(X, s, name):
-    """Codes (n,) of the levels of a category, NaN if missing; refuse other numbers."""
+    """Level codes (n,) of a column, NaN where missing; raise for other numbers."""
     level_codes = X[:, [s]]
     if sparse.issparse(X):
         level_codes = level_codes.toarray()
@@ -220,21 +220,21 @@ def _level_codes(X, s, name):
     valid |= np.isnan(level_codes)
     if not valid.all():
         raise ValueError(
-            f"column {name!r} is categorical and holds {level_codes[~valid][0]:g}, no "
-            f"code of a level (0, 1, ..., below {_MOST_LEVELS}); put "
-            "sklearn.preprocessing.OrdinalEncoder() in front"
+            f"column {name!r} is categorical but holds {level_codes[~valid][0]:g}, "
+            f"which is not a level code (0, 1, ..., below {_MOST_LEVELS}); encode it "
+            "first with sklearn.preprocessing.OrdinalEncoder()"
         )
     return level_codes
 
 
 def _level_moments(level_codes, codes, n_classes, weight):
-    """Weights of the levels of one category, as the moments of one feature."""
+    """Level weights of a categorical column, as the moments of one feature."""
     known = ~np.isnan(level_codes)
     levels = level_codes[known].astype(np.intp)
     n_levels = levels.max(initial=0) + 1
     cell = codes[known] * n_levels + levels
     sums = np.bincount(cell, weight[known], n_classes * n_levels)
-    # of no cells at all the sums would be integers
+    # without any cells, bincount would return integers
     sums = sums.astype(np.float64).reshape(n_classes, 1, n_levels)
     return ClassMoments(
         weight=np.bincount(codes, weight, n_classes),
@@ -246,14 +246,14 @@ def _level_moments(level_codes, codes, n_classes, weight):
 
 @dataclass(frozen=True, eq=False)
 class GroupedMarginals:
-    """Class marginals of all columns, by groups of one family.
+    """Class marginals of all columns, grouped by family.
 
     Parameters
     ----------
     moments : GroupedMoments
     prior : ndarray of shape (K,)
     groups : list of ClassMarginals
-        Of the columns of each group of the moments.
+        Marginals of the columns in each group of the moments.
     """
 
     moments: GroupedMoments
@@ -269,7 +269,7 @@ class GroupedMarginals:
         alpha=1.0,
         prior=None,
     ):
-        """Marginals by group, regularised as :class:`ClassMarginals` are."""
+        """Build marginals by group, regularised like :class:`ClassMarginals`."""
         if prior is None:
             prior = moments.prior
         groups = [
@@ -286,7 +286,7 @@ class GroupedMarginals:
 
     @property
     def variance_shrinkage(self):
-        """Largest shrinkage in use."""
+        """Largest variance shrinkage of any group."""
         return max(marginals.variance_shrinkage for marginals in self.groups)
 
     @property
@@ -295,7 +295,7 @@ class GroupedMarginals:
         return np.array([family.name for family in self.moments.families], dtype=object)
 
     def divergences(self, divergence="js_gm"):
-        """Divergence (d,) of each column, as :meth:`ClassMarginals.divergences`."""
+        """Divergence (d,) of each column; see :meth:`ClassMarginals.divergences`."""
         values = np.empty(self.moments.n_features)
         for group, marginals in zip(self.moments.groups, self.groups, strict=True):
             values[group.columns] = marginals.divergences(divergence)
@@ -304,30 +304,30 @@ class GroupedMarginals:
 
 @dataclass(frozen=True, eq=False)
 class LevelScores:
-    """Log probabilities of the levels of a category, relative to the best class.
+    """Log probabilities of the levels of a column, relative to the best class.
 
     Parameters
     ----------
     log_probability : ndarray of shape (L + 1, K)
-        Of each level; the last row, of zeros, is for missing and unseen levels.
+        One row per level; the last row holds zeros, for missing and unseen levels.
     """
 
     log_probability: Array
 
     @classmethod
     def of(cls, marginals):
-        """Scores by one category."""
+        """Build scores from the marginals of one categorical column."""
         log_probability = -marginals.natural_params[:, 0].T
         relative = log_probability - log_probability.max(axis=1, keepdims=True)
         unknown = np.zeros((1, len(marginals.prior)))
         return cls(np.vstack([relative, unknown]))
 
     def columns(self, X):
-        """Codes of the levels, dense, of the one column of X (n, 1)."""
+        """Level codes of the single column of X (n, 1), as a dense array."""
         return X.toarray() if sparse.issparse(X) else X
 
     def step_sums(self, columns, step, n_steps):
-        """What the levels (n, 1) add to the scores (n, n_steps, K) at their step."""
+        """Contribution (n, n_steps, K) of the levels (n, 1) to the scores, by step."""
         level_codes = columns[:, 0]
         n_levels = len(self.log_probability) - 1
         known = (level_codes >= 0) & (level_codes < n_levels)
@@ -339,16 +339,17 @@ class LevelScores:
 
 @dataclass(frozen=True, eq=False)
 class ScoreGroup:
-    """Scores by those columns of a group that are used.
+    """Scores from the columns of a group that are in use.
 
     Parameters
     ----------
     columns : ndarray of int
-        All columns of the group, ascending.
+        Indices of all columns of the group, in ascending order.
     scores : MarginalScores or LevelScores
-        Of X[:, columns].
+        Scores of X[:, columns].
     ranks : ndarray of int, shape (f,)
-        Ranks of the features of the scores among all that are used, ascending.
+        Ranks of the features of ``scores`` among all features in use, in ascending
+        order.
     """
 
     columns: Indices
@@ -356,14 +357,14 @@ class ScoreGroup:
     ranks: Indices
 
     def step_sums(self, X, step, n_steps):
-        """What the columns add to the scores (n, n_steps, K), each at its step (f,)."""
+        """Contribution (n, n_steps, K) of the columns, each at its step (f,)."""
         columns = self.scores.columns(X[:, self.columns])
         return self.scores.step_sums(columns, step[self.ranks], n_steps)
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedScores(Scores):
-    """Log priors, and what the columns of each group add.
+    """Log priors plus the contributions of each group of columns.
 
     Parameters
     ----------
@@ -376,7 +377,7 @@ class GroupedScores(Scores):
 
     @classmethod
     def of(cls, marginals, features):
-        """Scores by some columns (f,), in that order."""
+        """Build scores from some columns (f,), in the given order."""
         groups = []
         pairs = zip(marginals.moments.groups, marginals.groups, strict=True)
         for group, group_marginals in pairs:

@@ -1,9 +1,9 @@
 """Joint maximum entropy: Gaussian classes with full, pooled or diagonal covariance.
 
-Under E x and E x x^T the maximum-entropy density of a class is the multivariate normal
-density of its mean and covariance. One covariance a class is quadratic discriminant
-analysis, one for all classes linear discriminant analysis, and E x_s^2 alone (no
-products of two features) Gaussian naive Bayes.
+Given E x and E x x^T, the maximum-entropy density of a class is the multivariate normal
+density with its mean and covariance. One covariance per class leads to quadratic
+discriminant analysis, one covariance for all classes to linear discriminant analysis,
+and E x_s^2 alone (without products of features) to Gaussian naive Bayes.
 """
 
 from dataclasses import dataclass
@@ -41,15 +41,15 @@ class _DiagonalModel(MarginalModel):
 
 @dataclass(frozen=True, eq=False)
 class _QuadraticScores:
-    """Joint log densities of classes that have covariances of their own.
+    """Joint log densities of classes with one covariance each.
 
     Parameters
     ----------
     log_prior : ndarray of shape (K,)
     means, means_lo : ndarray of shape (K, d)
-        Means, and what rounding took off them.
+        Means, and the rounding errors to add to them.
     whitening : ndarray of shape (K, d, d)
-        Matrices W with W' W the inverse of the covariance.
+        Matrices W such that W' W is the inverse of the covariance.
     """
 
     log_prior: Array
@@ -59,12 +59,12 @@ class _QuadraticScores:
 
     @np.errstate(over="ignore", invalid="ignore")
     def total(self, X):
-        """Scores (n, K) of rows (n, d), up to what all classes share."""
+        """Scores (n, K) of rows (n, d), up to a term that all classes share."""
         X = X.astype(np.float64)
         at_mean = self.log_prior + log_determinant(self.whitening)
         scores = np.tile(at_mean, (len(X), 1))
         for k, W in enumerate(self.whitening):
-            # two steps, so that the difference keeps the digits of means_lo
+            # in two steps, so that the difference keeps the digits of means_lo
             centred = X - self.means[k] - self.means_lo[k]
             scores[:, k] -= 0.5 * ((centred @ W.T) ** 2).sum(axis=1)
         return finite_scores(scores, X)
@@ -79,10 +79,10 @@ class _JointModel:
     classes : ndarray of shape (K,)
     moments : JointMoments
     means, means_lo : ndarray of shape (K, d)
-        Means, and what rounding took off them.
+        Means, and the rounding errors to add to them.
     covariances : ndarray of shape (K, d, d), or (d, d) if pooled
     whitening : ndarray of the same shape
-        Matrices W with W' W the inverse of the covariance.
+        Matrices W such that W' W is the inverse of the covariance.
     correlation_shrinkage : ndarray of shape (K,), or () if pooled
     """
 
@@ -114,7 +114,7 @@ class _JointModel:
 
     @cached_property
     def scores(self):
-        """Joint log densities: linear in x if the classes share one covariance."""
+        """Joint log densities; linear in x if the classes share one covariance."""
         W = self.whitening
         prior = self.class_prior
         if W.ndim == 3:
@@ -132,48 +132,58 @@ class _JointModel:
 
 
 class JointMaxEntClassifier(MomentClassifier):
-    """Bayes classifier with Gaussian classes, from one pass over the data.
+    """Bayes classifier with Gaussian classes, fitted in one pass over the data.
 
     Parameters
     ----------
     covariance : {"full", "pooled", "diagonal"}, default="full"
-        "full" is quadratic discriminant analysis (a covariance for each class),
-        "pooled" linear discriminant analysis (the within-class covariance for all),
-        "diagonal" Gaussian naive Bayes, which is :class:`memdlib.MeMdClassifier` with
-        all features. Covariances are maximum-likelihood ones (moment matching: division
-        by n).
+        Structure of the class covariances. "full" is quadratic discriminant analysis,
+        with one covariance per class; "pooled" is linear discriminant analysis, with
+        the within-class covariance for all classes; "diagonal" is Gaussian naive Bayes,
+        which is :class:`memdlib.MeMdClassifier` with all features. Covariances are
+        maximum-likelihood estimates (moment matching, that is, division by n).
     correlation_shrinkage : float in [0, 1] or "auto", default="auto"
-        "full" and "pooled": correlations are multiplied by 1 - correlation_shrinkage,
-        variances stay, so that the units of the features do not matter. "auto" is the
-        intensity of least mean squared error [1]_, with the sampling variances that the
-        Gaussian model itself implies; it vanishes as 1/n and always gives a proper
-        density; it is the default because a covariance of few rows is singular. 0 is
-        plain moment matching.
+        Shrinkage of correlations, for "full" and "pooled" only. Correlations are
+        multiplied by 1 - correlation_shrinkage and variances are kept, so the units of
+        the features do not matter. 0 is plain moment matching. "auto" is the intensity
+        of least mean squared error [1]_, with the sampling variances implied by the
+        Gaussian model; it vanishes as 1/n and always gives a proper density. It is the
+        default because a covariance estimated from few rows is singular.
     variance_shrinkage : float in [0, 1] or "auto", default="auto"
-        "diagonal": class variances v_k become (1 - variance_shrinkage) v_k +
-        variance_shrinkage v_within, as in :class:`memdlib.MeMdClassifier`; "auto" as
-        above. In all cases a variance of zero is replaced (see
+        Shrinkage of class variances towards the within-class variance, for "diagonal"
+        only: v_k becomes (1 - variance_shrinkage) v_k + variance_shrinkage v_within, as
+        in :class:`memdlib.MeMdClassifier`. "auto" is the intensity of least mean
+        squared error, as above. With any setting, a variance of zero is replaced (see
         :meth:`memdlib.families.Normal.regularise`).
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
+        Class labels.
     class_prior_ : ndarray of shape (K,)
-        Shares of the instance weight.
+        Share of each class in the instance weight.
     means_ : ndarray of shape (K, d)
+        Class means.
     covariances_ : ndarray of shape (K, d, d), "pooled" (d, d), "diagonal" (K, d)
-        After shrinkage; variances if "diagonal".
+        Covariances after shrinkage; variances if "diagonal".
     mean_params_, natural_params_ : ndarray of shape (K, d, d + 1)
-        Parameters of the class densities as in
-        :class:`memdlib.families.MultivariateNormal`; if "diagonal",
-        (K, d, 2) as in :class:`memdlib.families.Normal`.
+        Parameters of the class densities, as in
+        :class:`memdlib.families.MultivariateNormal`. If "diagonal", their shape is
+        (K, d, 2), as in :class:`memdlib.families.Normal`.
     correlation_shrinkage_ : ndarray of shape (K,), or () if "pooled"
-        Intensity in use; "full" and "pooled" only.
+        Correlation shrinkage in use; "full" and "pooled" only.
     variance_shrinkage_ : float
-        Intensity in use; "diagonal" only.
+        Variance shrinkage in use; "diagonal" only.
     feature_importances_ : ndarray of shape (d,)
-        JS_GM of the marginals, in nats.
+        JS_GM of the marginal densities of each feature, in nats.
     n_features_in_ : int
+        Number of columns of X.
+
+    See Also
+    --------
+    memdlib.MeMdClassifier : Independent features, with selection by divergence.
+    memdlib.generative.CorrelatedMeMdClassifier : A pooled covariance for thousands of
+        features.
 
     References
     ----------
@@ -220,7 +230,7 @@ class JointMaxEntClassifier(MomentClassifier):
 
     @property
     def feature_importances_(self):
-        """JS_GM of the marginal normal densities of each feature, shape (d,)."""
+        """JS_GM of the marginal normal densities of each feature, nats, shape (d,)."""
         variance = self.covariances_
         if self.covariance != "diagonal":
             variance = np.diagonal(variance, axis1=-2, axis2=-1)
@@ -239,11 +249,12 @@ class JointMaxEntClassifier(MomentClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Finite numbers; sparse only if ``covariance="diagonal"``.
+            Finite numbers. Sparse input is accepted only if ``covariance="diagonal"``.
         y : array-like of shape (n,)
-            Class labels, at least two classes.
+            Class labels of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; weight 2 means the row twice.
+            Nonnegative instance weights; None gives every row the weight 1. A weight of
+            2 is equivalent to repeating the row.
 
         Returns
         -------
@@ -252,7 +263,7 @@ class JointMaxEntClassifier(MomentClassifier):
         Raises
         ------
         ValueError
-            If the covariance of a class is singular; the message names the class.
+            If the covariance of a class is singular. The message names the class.
         """
         X, codes, weight, classes = validate_labelled(self, X, y, sample_weight)
         moments = self._class_moments(X, codes, len(classes), weight)
@@ -266,7 +277,7 @@ class JointMaxEntClassifier(MomentClassifier):
         return self._class_moments(X, codes, len(classes), weight), classes
 
     def _class_moments(self, X, codes, n_classes, weight):
-        """Moments of validated data: marginal, or joint ones."""
+        """Compute the moments of validated data, marginal or joint."""
         if self.covariance == "diagonal":
             return family_moments(Normal(), X, codes, n_classes, weight)
         return joint_moments(X, codes, n_classes, sample_weight=weight)
@@ -300,7 +311,7 @@ class JointMaxEntClassifier(MomentClassifier):
 
 
 def _named_whitening(covariances, names):
-    """Whitening matrices, or an error that names the class."""
+    """Return whitening matrices; raise an error that names the class."""
     matrices = covariances.reshape(-1, *covariances.shape[-2:])
     factors = []
     for name, covariance in zip(names, matrices, strict=True):

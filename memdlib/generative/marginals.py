@@ -1,4 +1,4 @@
-"""Class marginals: from class moments to densities, and to their divergences."""
+"""Class marginals: from class moments to densities and their divergences."""
 
 import warnings
 from functools import cached_property
@@ -12,7 +12,7 @@ from memdlib.validation import NONNEGATIVE, UNIT_INTERVAL, check_real
 
 DIVERGENCES = ("js_gm", "jeffreys", "js")
 
-# Error of a numerical divergence, in nats, above which a warning is due.
+# Warn if the error of a numerical divergence exceeds this, in nats.
 _ERROR = 1e-6
 
 
@@ -23,7 +23,7 @@ def family_moments(
     n_classes,
     weight,
 ):
-    """Class moments of X (n, d), of which the family says what is observed."""
+    """Compute the class moments of what a family observes of X (n, d)."""
     return class_moments(
         family.observe(X),
         codes,
@@ -35,30 +35,43 @@ def family_moments(
 
 
 class ClassMarginals:
-    """Maximum-entropy densities of every class and feature.
+    """Maximum-entropy density of every feature in every class.
 
     Parameters
     ----------
     moments : ClassMoments
-        Of K classes and d features.
+        Moments of K classes and d features.
     family : MarginalFamily
+        Maximum-entropy family of all features.
     variance_shrinkage : float in [0, 1] or "auto", default=0.0
+        Shrinkage of class variances towards the within-class variance, for the normal
+        family only. At 0 the moments are unchanged, except that a variance of zero is
+        replaced; "auto" estimates the shrinkage.
     alpha : float >= 0, default=1.0
-        As in :class:`memdlib.MeMdClassifier`.
+        Additive smoothing, for all families but the normal: weight, in instances, of
+        the pooled mean that is added to each class. It keeps the class means off the
+        boundary of the family.
     prior : ndarray of shape (K,), default=None
-        Class probabilities; None takes the shares of the weight.
+        Class probabilities; None uses the shares of the instance weight.
 
     Attributes
     ----------
     variance_shrinkage : float
-        The shrinkage in use, also where "auto" was asked for.
+        The shrinkage in use; a number even if "auto" was passed.
     mean_params : ndarray of shape (K, d, m)
-        Mean parameters about the locations of the moments.
+        Mean parameters about the locations of the moments, after regularisation.
+
+    See Also
+    --------
+    memdlib.DivergenceRanker : Ranking of features by the divergence of class marginals.
+    memdlib.MeMdClassifier : Classifier by class marginals.
 
     Examples
     --------
     >>> import numpy as np
     >>> from memdlib.families import Normal
+    >>> from memdlib.generative import ClassMarginals
+    >>> from memdlib.moments import class_moments
     >>> X = np.array([[0.0, 1.0], [2.0, 2.0], [4.0, 1.5], [6.0, 1.5]])
     >>> moments = class_moments(X, [0, 0, 1, 1], 2, order=2)
     >>> ClassMarginals(moments, Normal()).divergences("jeffreys").round(6).tolist()
@@ -91,8 +104,8 @@ class ClassMarginals:
         return self.family.natural(self.mean_params)
 
     def natural_params_of(self, features):
-        """Natural parameters (K, f, m) of some features."""
-        if "natural_params" in vars(self):  # computed already
+        """Natural parameters (K, f, m) of selected features."""
+        if "natural_params" in vars(self):  # already computed
             return self.natural_params.take(features, axis=1)
         return self.family.natural(self.mean_params.take(features, axis=1))
 
@@ -102,21 +115,23 @@ class ClassMarginals:
         return np.full(self.moments.n_features, self.family.name, dtype=object)
 
     def divergences(self, divergence="js_gm"):
-        """Divergence between the class marginals of every feature.
+        """Compute the divergence between the class marginals of every feature.
 
         Parameters
         ----------
         divergence : {"js_gm", "jeffreys", "js"}, default="js_gm"
-            "jeffreys" is J for two classes and the prior-weighted average of J(class,
-            complement) for more (one-vs-rest); "js" is the Jensen-Shannon divergence,
-            the information that the feature holds of the class, by quadrature.
+            "js_gm" is the Jensen-Shannon divergence with the geometric mean in place of
+            the mixture. "jeffreys" is J for two classes; for more, it is the
+            prior-weighted average of J(class, complement) (one-vs-rest). "js" is the
+            Jensen-Shannon divergence by quadrature, which is the information that the
+            feature holds about the class.
 
         Returns
         -------
         ndarray of shape (d,)
-            Nats, nonnegative. Of a normal feature that is constant in every class, but
-            not the same in all, J and JS_GM are infinite, and JS is the entropy of the
-            groups of classes of equal value.
+            Nonnegative divergences in nats. If a normal feature is constant within
+            every class but not the same in all, J and JS_GM are infinite, and JS is the
+            entropy of the groups of classes with equal values.
 
         Warns
         -----
@@ -140,7 +155,7 @@ class ClassMarginals:
             if divergence == "js_gm":
                 value = self.prior.prod() * value
         elif divergence == "js_gm":
-            # a family that translates takes differences of means and variances instead
+            # families that translate use differences of means and variances instead
             lam = None if self.family.translates else self.natural_params
             value = self.family.js_gm(
                 self.mean_params, self.prior, lam=lam, location=self.moments.location
@@ -157,7 +172,7 @@ class ClassMarginals:
         return np.where(perfect, np.inf, value)
 
     def _jensen_shannon(self):
-        """JS (d,), with a warning if its quadrature is not accurate."""
+        """Return JS (d,), with a warning if its quadrature is inaccurate."""
         value, error = self.family.jensen_shannon(
             self.mean_params, self.prior, location=self.moments.location
         )
@@ -165,31 +180,31 @@ class ClassMarginals:
         return value
 
     def _jeffreys_one_vs_rest(self):
-        """J of each class and its complement, averaged by the prior, (d,)."""
-        # moments (K, 2, ...) of every class and of all others in the given shares
+        """Return J (d,) of each class and its complement, averaged by the prior."""
+        # moments (K, 2, ...) of every class, and of all others weighted by the prior
         pairs = self.moments.reweighted(self.prior).one_vs_rest()
         mu_class, mu_rest = self._regularise(pairs).swapaxes(0, 1)
         location = pairs.location.swapaxes(0, 1)
         return self.prior @ self.family.jeffreys(mu_class, mu_rest, location=location)
 
     def _with_perfect_features(self, value, perfect):
-        """JS (d,) with that of features that are constant in every class.
+        """Return JS (d,), corrected for features that are constant in every class.
 
-        Such a feature says which group of classes of equal value a row belongs to, and
-        its JS is the entropy of the groups.
+        Such a feature reveals which group of classes with equal values a row belongs
+        to, and its JS is the entropy of these groups.
         """
         moments = self.moments.select(perfect)
         constant = self.family.centre(moments.mean, moments.count, moments.location)
         group_probability = [self.prior @ (constant == c) for c in constant]
         possible = self.prior[:, None] > 0
         log_probability = np.log(np.where(possible, group_probability, 1.0))
-        # densities that overlap stay below, and by more than a tie of the ranking
+        # overlapping densities must stay below, by more than a tie in the ranking
         value = np.minimum(value, (1.0 - 4e-12) * entr(self.prior).sum())
         value[perfect] = -(self.prior @ log_probability)
         return value
 
     def _regularise(self, moments):
-        """Mean parameters of moments, off the boundary of the family."""
+        """Return mean parameters that are off the boundary of the family."""
         return self.family.regularise(
             moments.mean,
             moments.count,
@@ -200,13 +215,13 @@ class ClassMarginals:
 
 
 def _warn_of_errors(value, error):
-    """Warn of the divergence with the largest error, if that error is too large."""
+    """Warn about the divergence with the largest error, if it is too large."""
     s = int(np.argmax(error))
     if error[s] > _ERROR:
         warnings.warn(
             f"the Jensen-Shannon divergence of feature {s} is {value[s]:.6g} +- "
-            f"{error[s]:.1g} nats: its class densities differ too much in width for "
-            'the quadrature; use variance_shrinkage > 0, or rank by "js_gm"',
+            f"{error[s]:.1g} nats: the widths of its class densities differ too much "
+            'for the quadrature; use variance_shrinkage > 0, or rank by "js_gm"',
             ConvergenceWarning,
             stacklevel=5,
         )

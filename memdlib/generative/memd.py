@@ -1,7 +1,8 @@
 """MeMd: generative maximum-entropy classification with maximum discrimination.
 
-Class marginals are maximum-entropy densities of a few moments, features are ranked by
-the divergence between them, and the top S features enter the Bayes rule
+The class marginals are maximum-entropy densities with a few given moments. Features are
+ranked by the divergence between their class marginals, and the top S features enter the
+Bayes rule
 
     argmax_k  log pi_k + sum_{s <= S} log p*_k(x_(s)),
 
@@ -48,21 +49,21 @@ from memdlib.validation import (
     validate_labelled,
 )
 
-# The default grid holds every number up to here, and then steps of this ratio.
+# The default grid holds every number up to _DENSE, then grows by the factor _STEP.
 _DENSE = 64
 _STEP = 1.03
 
-# Fractional weights add up to equal accuracies only up to rounding.
+# With fractional weights, equal accuracies agree only up to rounding.
 _TIE = 1e-12
 
-# A warning is due where the accuracy on the rows of the fit is lower than on held-out
-# rows by more than this, and by more than four standard errors.
+# Warn if the accuracy on the training rows is below that on held-out rows by more than
+# this and by more than four standard errors.
 _FAR_BELOW = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class MarginalModel:
-    """What a fit finds: class marginals, and scores by some of the features."""
+    """Result of a fit: the class marginals, and scores from some of the features."""
 
     classes: NDArray
     marginals: ClassMarginals | GroupedMarginals
@@ -80,7 +81,7 @@ class MarginalModel:
 
     @property
     def variance_shrinkage(self):
-        """Shrinkage in use."""
+        """Variance shrinkage in use."""
         return np.float64(self.marginals.variance_shrinkage)
 
     @property
@@ -98,7 +99,7 @@ class MarginalModel:
 
 @dataclass(frozen=True, eq=False)
 class RankedModel(MarginalModel):
-    """The same, with the order of the features, and how many of them are used."""
+    """A marginal model with the order of its features and the number in use."""
 
     feature_divergences: Array
     order: Indices
@@ -108,9 +109,10 @@ class RankedModel(MarginalModel):
 
 
 class MomentClassifier(BayesClassifier):
-    """Bayes classifier that is a function of class moments, so that batches add up.
+    """Base of Bayes classifiers that depend on the data only through class moments.
 
-    A subclass supplies :meth:`_batch_moments` and :meth:`_estimate`.
+    Moments of batches add up, which is what ``partial_fit`` relies on. Subclasses
+    implement :meth:`_batch_moments` and :meth:`_estimate`.
     """
 
     classes_ = fitted_attribute("classes")
@@ -120,11 +122,11 @@ class MomentClassifier(BayesClassifier):
 
     @abstractmethod
     def _batch_moments(self, X, y, sample_weight, classes, known_classes):
-        """Moments of a batch that a user passes, and all classes."""
+        """Validate a batch; return its moments and the array of all classes."""
 
     @abstractmethod
     def _estimate(self, moments, classes):
-        """Everything that follows from the moments: the fitted model."""
+        """Return the fitted model, which follows from the moments alone."""
 
     @restore_on_error
     def partial_fit(
@@ -134,17 +136,22 @@ class MomentClassifier(BayesClassifier):
         classes=None,
         sample_weight=None,
     ):
-        """Add a batch; the result is that of one fit on all batches together.
+        """Update the model with a batch of rows.
 
-        A batch that fails changes nothing.
+        The result is the same as that of a single fit on all batches together. If a
+        batch raises an error, the model is left unchanged.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
+            Rows of the batch.
         y : array-like of shape (n,)
+            Class labels.
         classes : array-like of shape (K,), default=None
-            All classes that will ever occur; required on the first call.
+            All classes that will ever occur. Required on the first call and optional
+            afterwards.
         sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; None gives every row the weight 1.
 
         Returns
         -------
@@ -167,13 +174,14 @@ class MomentClassifier(BayesClassifier):
 
 
 def size_grid(spec, d):
-    """Numbers of features to try, increasing, of d features.
+    """Increasing numbers of features to try, out of d features.
 
     Parameters
     ----------
     spec : None, "every" or array-like of int
-        As ``n_features_grid`` of :class:`MeMdClassifier`.
+        The parameter ``n_features_grid`` of :class:`MeMdClassifier`.
     d : int
+        Number of features of X.
     """
     if spec is None:
         grid = list(range(1, min(d, _DENSE) + 1))
@@ -186,28 +194,31 @@ def size_grid(spec, d):
     if not grid.size or grid.dtype.kind not in "iu" or grid[0] < 1 or grid[-1] > d:
         raise ValueError(
             f"n_features_grid={spec!r} must hold integers from 1 to {d}, the number "
-            'of features of X; or give "every", or None'
+            'of features in X; alternatively, pass "every" or None'
         )
     return grid
 
 
 def held_out_folds(codes, cv, random_state):
-    """Fold of each row, and how many folds are held out; stratified by class.
+    """Assign rows to folds, stratified by class, and count the held-out folds.
 
     Parameters
     ----------
     codes : ndarray of int, shape (n,)
         Class of each row.
     cv : float in (0, 1) or int >= 2
-        A share of the rows, held out once, or that many folds in turn.
+        A float holds out that share of the rows once; an int holds out each of that
+        many folds in turn.
     random_state : int, RandomState or None
+        Seed of the random assignment.
 
     Returns
     -------
     fold : ndarray of int, shape (n,)
-        Rows that are never held out, as the only row of a class, are in a last fold.
+        Fold of each row. Rows that are always used for training, like the only row of
+        a class, form an additional last fold.
     n_held_out : int
-        Zero if no class has two rows.
+        Number of folds that are held out; zero if no class has two rows.
     """
     class_size = np.bincount(codes)
     rows = np.flatnonzero(class_size[codes] > 1)
@@ -216,7 +227,7 @@ def held_out_folds(codes, cv, random_state):
     if cv < 1:
         n_classes = np.count_nonzero(class_size > 1)
         n_test = math.ceil(cv * len(rows))
-        # every class has a row on either side
+        # leave room for every class on both sides of the split
         n_test = int(np.clip(n_test, n_classes, len(rows) - n_classes))
         splitter = StratifiedShuffleSplit(
             1, test_size=n_test, random_state=random_state
@@ -224,7 +235,7 @@ def held_out_folds(codes, cv, random_state):
     else:
         n_folds = min(int(cv), int(class_size.max()))
         splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    with warnings.catch_warnings():  # classes of fewer rows are in some folds only
+    with warnings.catch_warnings():  # small classes are missing from some folds
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         tests = [test for _, test in splitter.split(rows, codes[rows])]
     fold = np.full(len(codes), len(tests))
@@ -234,105 +245,124 @@ def held_out_folds(codes, cv, random_state):
 
 
 def smallest_best(grid, accuracy):
-    """Return the smallest number of a grid (G,) of highest accuracy (G,)."""
+    """Return the smallest number in a grid (G,) with the highest accuracy (G,)."""
     return int(grid[np.argmax(accuracy >= accuracy.max() - _TIE)])
 
 
 class MeMdClassifier(FamilySelector, MomentClassifier):
-    """Maximum-entropy Bayes classifier on the features that discriminate most.
+    """Maximum-entropy Bayes classifier on the most discriminative features.
+
+    Every feature gets a maximum-entropy density in each class, its class marginal.
+    Features are ranked by the divergence between their class marginals, and the top
+    ``n_features`` of them enter Bayes' rule as if they were independent within a class.
 
     Parameters
     ----------
     divergence : {"js_gm", "jeffreys", "js"}, default="js_gm"
-        Ranks the features. "js_gm" is MeMd-JS; "jeffreys" is MeMd-J, one-vs-rest for
-        more than two classes. For two classes they are one algorithm. "js" is the
-        Jensen-Shannon divergence itself, by quadrature.
+        Divergence that ranks the features. "js_gm" is MeMd-JS, the Jensen-Shannon
+        divergence with the geometric mean in place of the mixture; "jeffreys" is
+        MeMd-J, one-vs-rest for more than two classes. For two classes they are the same
+        algorithm. "js" is the Jensen-Shannon divergence itself, by quadrature.
     family : str, MarginalFamily, dict or sequence, default="normal"
-        Maximum-entropy family of the class marginals, by name (see
-        :func:`memdlib.families.family_names`): "normal" (two moments), "bernoulli"
-        (presence of counts), "multinomial" (counts of a document as a whole),
-        "poisson", ...; or a family with its own support, such as ``Polynomial(4, (0.0,
-        1.0))``. "auto" is Bernoulli for columns that hold only 0 and 1, and normal for
-        all others. A dict names families by column, the others being "auto"; a sequence
-        holds one for each. One of these may be "categorical", for a column that holds
-        the codes 0, 1,
-        ... of levels; a level that the fit has not seen adds nothing to the scores.
-        Missing cells (NaN; not under "multinomial") are left out of the moments and of
-        the scores.
+        Maximum-entropy family of the class marginals. One of:
+
+        - the name of a family for all columns (see
+          :func:`memdlib.families.family_names`): "normal" (two moments), "bernoulli"
+          (presence of counts), "multinomial" (the counts of a document as a whole),
+          "poisson", ...;
+        - a family with a support of its own, like ``Polynomial(4, (0.0, 1.0))``;
+        - "auto": Bernoulli for columns that hold only 0 and 1, normal for all others;
+        - a dict from column to family, where unlisted columns get "auto";
+        - a sequence with one family per column.
+
+        In a dict or a sequence, a family may also be "categorical", for a column of
+        level codes 0, 1, ...; levels that were not seen during ``fit`` add nothing to
+        the scores. Missing cells (NaN) are left out of the moments and of the scores;
+        "multinomial" does not accept them.
     n_features : "auto", int, float in (0, 1] or None, default="auto"
-        How many of the ranked features enter the Bayes rule: a number S, a share of
-        them, all (None), or the smallest S of highest accuracy on rows held out from
-        the ranking ("auto"; in ``partial_fit`` all features, because rows that have
-        gone by cannot be held out).
+        Number of top-ranked features that enter Bayes' rule: an int S, a float for a
+        share of the features, or None for all. "auto" chooses the smallest S with the
+        highest accuracy on held-out rows, which take no part in the ranking. In
+        ``partial_fit``, "auto" uses all features, because rows of earlier batches can
+        no longer be held out.
     n_features_grid : None, "every" or array-like of int, default=None
-        Which S "auto" tries: every S up to 64, then steps of 3 per cent, and d (None);
-        every S ("every", as in the paper); or those listed.
+        Values of S that "auto" tries. None tries every S up to 64, then steps of 3 per
+        cent, and d; "every" tries every S, as in the paper; an array lists the values.
     cv : float in (0, 1) or int >= 2, default=0.2
-        How "auto" holds rows out, stratified by class: a share of them once (the
-        paper's rule for text), or that many folds in turn (its rule for genes). The
-        only row of a class is never held out.
+        How "auto" holds out rows, stratified by class. A float holds out that share of
+        the rows once (the paper's rule for text); an int holds out each of that many
+        folds in turn (its rule for genes). The only row of a class is never held out.
     variance_shrinkage : float in [0, 1] or "auto", default=0.0
-        "normal" only: replaces each class variance v_k by (1 - variance_shrinkage) v_k
-        + variance_shrinkage v_within. At 0 the moments are left as they are, except
-        that a variance of zero is replaced (see
-        :meth:`memdlib.families.Normal.regularise`); "auto" estimates it (see
-        :meth:`memdlib.families.Normal.choose_shrinkage`). The default is the paper's
-        plain moments, which single variances allow; where a covariance could be
-        singular, the default is "auto".
+        Shrinkage of class variances towards the within-class variance, for "normal"
+        only: each class variance v_k becomes (1 - variance_shrinkage) v_k +
+        variance_shrinkage v_within. At 0 the moments are unchanged, except that a
+        variance of zero is replaced (see :meth:`memdlib.families.Normal.regularise`);
+        "auto" estimates the shrinkage (see
+        :meth:`memdlib.families.Normal.choose_shrinkage`). The default keeps the paper's
+        plain moments, which is possible because each variance stands alone; estimators
+        whose covariance could be singular default to "auto".
     alpha : float >= 0, default=1.0
-        All other families: weight, in instances, of the pooled mean added to each
-        class, which keeps it off the boundary of the family.
+        Additive smoothing, for all families but "normal": weight, in instances, of the
+        pooled mean that is added to each class. It keeps the class means off the
+        boundary of the family.
     priors : array-like of shape (K,), default=None
-        Class probabilities, in the order of ``classes_``, for Bayes' rule and for the
-        divergences; None takes the shares of the instance weight.
+        Class probabilities in the order of ``classes_``, used in Bayes' rule and in the
+        divergences. None uses the shares of the instance weight.
     class_weight : None, "balanced" or dict, default=None
-        Multiplies the weights of the instances of each class; "balanced" gives all
-        classes the same weight (not in ``partial_fit``).
+        Factors on the instance weights of each class. "balanced" gives all classes the
+        same total weight; it is not available in ``partial_fit``.
     random_state : int, RandomState or None, default=None
-        Draws the rows that "auto" holds out.
+        Seed for drawing the rows that "auto" holds out.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
+        Class labels.
     class_prior_ : ndarray of shape (K,)
-        ``priors``, or shares of the instance weight.
+        Class probabilities: ``priors``, or the shares of the instance weight.
     mean_params_ : ndarray of shape (K, d, m)
-        Mean parameters E x^j of the class marginals, regularised.
+        Mean parameters E x^j of the class marginals, after regularisation. Available
+        only if a single family was given for all columns.
     natural_params_ : ndarray of shape (K, d, m)
-        Natural parameters, p(x) = exp(-lambda_0 - sum_j lambda_j x^j).
+        Natural parameters, p(x) = exp(-lambda_0 - sum_j lambda_j x^j). Available only
+        if a single family was given for all columns.
     scores_, feature_importances_ : ndarray of shape (d,)
-        Nats; the second name is the one that scikit-learn's selectors look for.
+        Divergence of each feature, in nats. The second name is the one that
+        scikit-learn's meta-selectors look for.
     families_ : ndarray of shape (d,)
-        Names. ``mean_params_`` and ``natural_params_`` exist where all columns were
-        given one.
+        Name of the family of each column.
     order_ : ndarray of shape (d,)
-        Feature indices, the most divergent first.
+        Feature indices in order of decreasing divergence.
     ranking_ : ndarray of shape (d,)
-        Rank of each feature, 1 the most divergent.
+        Rank of each feature; 1 is the most divergent.
     n_selected_ : int
         S, the number of features in use.
     variance_shrinkage_ : float
-        The shrinkage in use.
+        The variance shrinkage in use.
     validation_n_features_, validation_curve_ : ndarray of shape (G,) or None
-        Numbers S tried, and the held-out accuracy with the top S features; None unless
-        n_features="auto", or if no class has two rows (all features are then used).
+        Values of S that were tried, and the held-out accuracy with the top S features.
+        None unless ``n_features="auto"``, and also None if no class has two rows, in
+        which case all features are used.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : ndarray of shape (d,)
-        Only when X has string column names.
+        Column names; defined only if X has string column names.
 
     See Also
     --------
-    memdlib.DivergenceRanker : the ranking alone, in front of any classifier.
+    memdlib.DivergenceRanker : The ranking alone, as a selector for any classifier.
+    memdlib.JointMaxEntClassifier : Normal classes with correlated features.
+    memdlib.make_memd : The recommended pipeline for each kind of data, calibrated.
 
     Notes
     -----
-    Features are taken for independent within a class, so that posteriors are too near
-    to zero and one: they are not calibrated. Those of :func:`memdlib.make_memd` are,
-    and so are those of ``sklearn.calibration.CalibratedClassifierCV`` around this.
+    Features are treated as independent within a class, so posteriors are too close to
+    zero and one: they are not calibrated. For calibrated posteriors use
+    :func:`memdlib.make_memd`, or wrap this classifier in
+    ``sklearn.calibration.CalibratedClassifierCV``.
 
-    X holds numbers. A frame with columns of strings needs an encoder in front, which
-    turns levels into codes and keeps the names of the columns, as in the second
-    example.
+    X must hold numbers. A data frame with string columns needs an encoder first, which
+    turns levels into codes and keeps the column names, as in the second example.
 
     References
     ----------
@@ -350,7 +380,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
     >>> round(clf.score(X[1::2], y[1::2]), 3)
     0.955
 
-    A table with a column of strings:
+    A table with a string column:
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -427,12 +457,13 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Numbers inside the support of the family; NaN where a cell is missing.
+            Numbers inside the support of the family; NaN marks a missing cell.
         y : array-like of shape (n,)
-            Class labels, at least two classes.
+            Class labels of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights. Weight 2 means the row twice, except where
-            rows are held out.
+            Nonnegative instance weights; None gives every row the weight 1. A weight of
+            2 is equivalent to repeating the row, except for the choice of held-out
+            rows.
 
         Returns
         -------
@@ -441,14 +472,14 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         Raises
         ------
         ValueError
-            If X holds strings, infinite values, or values outside the support of the
-            family; the message names the column and a remedy.
+            If X holds strings, infinite values or values outside the support of the
+            family. The message names the column and a remedy.
 
         Warns
         -----
         UserWarning
-            If a normal class has one row only, or if the accuracy on the rows of the
-            fit is much lower than on held-out rows.
+            If a class with a normal marginal has only one row, or if the accuracy on
+            the training rows is much lower than on held-out rows.
         """
         X, codes, weight, classes = validate_labelled(
             self, X, y, sample_weight, class_weight=self.class_weight
@@ -463,10 +494,10 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         return self
 
     def _estimate(self, moments, classes, n_features=None):
-        """The model of moments: marginals, divergences, order, and scores.
+        """Build the model from moments: marginals, divergences, order and scores.
 
-        ``n_features`` is how many features are used; None takes the parameter of the
-        estimator, and all features where that is "auto".
+        ``n_features`` is the number of features to use. None defers to the estimator's
+        parameter, where "auto" stands for all features.
         """
         prior = self.priors
         if prior is not None:
@@ -494,15 +525,15 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         )
 
     def _fit_validated(self, X, codes, weight, classes):
-        """The model of the smallest size of highest accuracy on held-out rows."""
+        """Build the model with the smallest S of highest accuracy on held-out rows."""
         grid = size_grid(self.n_features_grid, X.shape[1])
         fold, n_held_out = held_out_folds(codes, self.cv, self.random_state)
         if not n_held_out:
             return self._estimate(
                 collect_moments(self, X, codes, len(classes), weight), classes
             )
-        # one pass over X collects the moments of every class in every fold, and the
-        # moments of several folds are their sum
+        # one pass over X collects the moments of every class in every fold; the moments
+        # of several folds are the sum over these folds
         n_folds = fold.max() + 1
         cell = fold * len(classes) + codes
         cells = collect_moments(self, X, cell, n_folds * len(classes), weight)
@@ -511,7 +542,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         correct_weight = np.zeros(len(grid))
         held_out_weight = 0.0
         for f in range(n_held_out):
-            # the held-out rows take part neither in the ranking nor in the marginals
+            # held-out rows are used neither for the ranking nor for the marginals
             model = self._estimate(training_moments[f], classes, grid[-1])
             rows = np.flatnonzero(fold == f)
             correct_weight += model.scores.correct_weight(
@@ -532,8 +563,8 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
     def _batch_moments(self, X, y, sample_weight, classes, known_classes):
         if self.class_weight == "balanced":
             raise ValueError(
-                'class_weight="balanced" needs all rows at once; in partial_fit give '
-                "priors, or a dict of weights"
+                'class_weight="balanced" needs all rows at once; in partial_fit, pass '
+                "priors or a dict of class weights instead"
             )
         known_families = None
         if self.__sklearn_is_fitted__():
@@ -552,7 +583,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         return moments, classes
 
     def _families_of_batches_before(self):
-        """Families of the columns, None if they have one; refuse another one now."""
+        """Families of the columns, None for a single one; raise if they changed."""
         moments = self._fitted.moments
         grouped = isinstance(moments, GroupedMoments)
         before = None if grouped else self._fitted.marginals.family
@@ -560,8 +591,8 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         if family != before:
             raise ValueError(
                 f"family={self.family if family is None else family!r} differs from "
-                f"that of the batches before, {before or moments.families}; set it "
-                "back, or call fit"
+                f"that of the previous batches, {before or moments.families}; restore "
+                "that value, or call fit to start again"
             )
         return moments.families if grouped else None
 
@@ -573,27 +604,31 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         *,
         n_features_grid=None,
     ):
-        """Accuracy with the top S features, for many S, from one pass over X.
+        """Accuracy with the top S features, for many S, in one pass over X.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
+            Test rows.
         y : array-like of shape (n,)
-            Labels; one that the fit has not seen counts as an error.
+            True labels. A label that was not seen during ``fit`` counts as an error.
         sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; None gives every row the weight 1.
         n_features_grid : None, "every" or array-like of int, default=None
-            Which S, as for the estimator.
+            Values of S, specified as for the estimator's parameter of the same name.
 
         Returns
         -------
         n_features : ndarray of int, shape (G,)
+            Values of S.
         accuracy : ndarray of shape (G,)
+            Accuracy with the top S features, for each S.
         """
         check_is_fitted(self)
         X, codes, weight, labels = validate_labelled(
             self, X, y, sample_weight, reset=False, several=False
         )
-        # -1, which no prediction equals, for labels that the fit has not seen
+        # labels not seen during fit become -1, which no prediction equals
         known = np.isin(labels, self.classes_)
         class_codes = np.where(known, np.searchsorted(self.classes_, labels), -1)
         grid = size_grid(n_features_grid, X.shape[1])
@@ -603,28 +638,28 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         return grid, correct / weight.sum()
 
     def _warn_of_single_rows(self):
-        """Warn of classes that have no variance of their own."""
+        """Warn about classes of a single row, which have no variance of their own."""
         single = self._fitted.marginals.moments.weight == 1
         if single.any() and "normal" in self.families_ and self.variance_shrinkage != 1:
             names = ", ".join(map(repr, self.classes_[single].tolist()))
             warnings.warn(
-                f"one row only of class {names}: it has no variance of its own and "
-                "takes that within the other classes; add rows, leave the class out, "
-                "or use variance_shrinkage=1.0, with which all classes share their "
-                "variances",
+                f"only one row in class {names}: such a class has no variance of its "
+                "own and takes the variance within the other classes; add rows, drop "
+                "the class, or set variance_shrinkage=1.0, which makes all classes "
+                "share their variances",
                 UserWarning,
                 stacklevel=4,
             )
 
 
 def _warn_of_lower_accuracy(on_fit, held_out, n_held_out):
-    """Warn if rows of the fit are classified much worse than held-out rows."""
-    standard_error = 0.5 / math.sqrt(n_held_out)  # at most, of a share of as many rows
+    """Warn if training rows are classified much worse than held-out rows."""
+    standard_error = 0.5 / math.sqrt(n_held_out)  # upper bound for a share of rows
     if on_fit < held_out - max(_FAR_BELOW, 4.0 * standard_error):
         warnings.warn(
-            f"accuracy is {on_fit:.3f} on the rows of the fit and {held_out:.3f} on "
-            "held-out rows: some density depends on few rows, as a normal density of a "
-            "column of two values does; code such values as 0 and 1 and try "
+            f"accuracy is {on_fit:.3f} on the training rows but {held_out:.3f} on "
+            "held-out rows: some density depends on few rows, like a normal density "
+            "for a column with two values; code such values as 0 and 1 and try "
             'family="auto", or try variance_shrinkage="auto"',
             UserWarning,
             stacklevel=5,
@@ -632,7 +667,7 @@ def _warn_of_lower_accuracy(on_fit, held_out, n_held_out):
 
 
 def _named_failure(error, marginals, classes):
-    """The same error with the class and the feature of the first density that fails."""
+    """Return the error with the class and feature of the first failing density."""
     if isinstance(marginals, GroupedMarginals):
         return error
     kind = type(error)
@@ -649,13 +684,13 @@ def _named_failure(error, marginals, classes):
     moments = mu[k, s].tolist()
     if kind is RoundedMomentsError:
         reason = (
-            f"rounding its moments {moments} leaves the density of {family} in doubt; "
-            f"shift the feature and the support by {-moments[0]:g}, towards zero, or "
-            "use fewer moments"
+            f"rounding of its moments {moments} leaves the density of {family} in "
+            f"doubt; shift the feature and the support by {-moments[0]:g}, towards "
+            "zero, or use fewer moments"
         )
     else:
         reason = (
-            f"there is no density of {family} with its moments {moments}, or none was "
-            "found; use a larger alpha, fewer moments or another family"
+            f"there is no density of {family} with its moments {moments}, or it could "
+            "not be computed; use a larger alpha, fewer moments or another family"
         )
     return kind(f"class {classes.tolist()[k]!r}, feature {s}: {reason}")

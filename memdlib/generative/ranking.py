@@ -1,7 +1,7 @@
-"""Features ranked by how far apart a divergence puts the classes.
+"""Ranking of features by the divergence between their class marginals.
 
-By Theorem 1 of MeMd the greedy choice of features under class-conditional independence
-is the ranking by marginal divergence, so one number per feature is all that is needed:
+By Theorem 1 of MeMd, the greedy choice of features under class-conditional independence
+is the ranking by marginal divergence. A single number per feature is therefore enough:
 data -> moments -> class marginals -> divergences -> order.
 """
 
@@ -33,7 +33,7 @@ from memdlib.validation import (
     validate_labelled,
 )
 
-# What the parameters that several estimators share may be.
+# Constraints on the parameters that several estimators share.
 MARGINAL_CONSTRAINTS = {
     "divergence": [StrOptions(set(DIVERGENCES))],
     "family": [str, MarginalFamily, "array-like"],
@@ -44,7 +44,7 @@ SIZE_CONSTRAINTS = {"n_features": [COUNT, FRACTION, None]}
 
 
 def common_family(spec):
-    """Return the family of all columns; None if they have families of their own."""
+    """Return the family of all columns; None if families differ by column."""
     if not isinstance(spec, str | MarginalFamily) or spec in ("auto", "categorical"):
         return None
     return get_family(spec)
@@ -58,18 +58,18 @@ def collect_moments(
     weight,
     known=None,
 ):
-    """Class moments of X, grouped if columns have families of their own.
+    """Compute the class moments of X, grouped if families differ by column.
 
     Parameters
     ----------
     estimator : FamilySelector
-        Its ``family`` says which moments, and it has seen X.
+        Estimator that has validated X, and whose ``family`` determines the moments.
     X : {ndarray, csr_array} of shape (n, d)
     codes : ndarray of int, shape (n,)
     n_classes : int
     weight : ndarray of shape (n,)
     known : tuple of MarginalFamily, default=None
-        Families of the columns in the batches before.
+        Families of the columns in previous batches.
     """
     family = common_family(estimator.family)
     if family is not None:
@@ -84,7 +84,7 @@ def make_marginals(
     moments,
     prior=None,
 ):
-    """Class marginals of collected moments, as an estimator regularises them."""
+    """Build class marginals from moments, regularised by an estimator's parameters."""
     options = {
         "variance_shrinkage": estimator.variance_shrinkage,
         "alpha": estimator.alpha,
@@ -96,21 +96,21 @@ def make_marginals(
 
 
 def rank(divergences):
-    """Features (d,) from largest to smallest divergence; ties keep column order."""
+    """Order features (d,) by decreasing divergence; ties keep column order."""
     order = np.argsort(-divergences, kind="stable")
     descending = divergences[order]
-    # values that differ by rounding alone are ties, or the processor would order them
+    # values that differ only by rounding are ties; else the order depends on the CPU
     falls = descending[1:] < (1.0 - 1e-12) * descending[:-1]
     tie_group = np.append(0, np.cumsum(falls))
     return order[np.lexsort((order, tie_group))]
 
 
 class RankedSelector(SelectorMixin, BaseEstimator):
-    """Selects the first ``n_selected_`` features of ``order_``."""
+    """Base of selectors that keep the first ``n_selected_`` features of ``order_``."""
 
     @property
     def ranking_(self):
-        """Rank of each feature, 1 the best; those not in ``order_`` share the next."""
+        """Rank of each feature, from 1; those not in ``order_`` share the last rank."""
         check_is_fitted(self)
         ranks = np.full(self.n_features_in_, len(self.order_) + 1)
         ranks[self.order_] = np.arange(1, len(self.order_) + 1)
@@ -126,54 +126,72 @@ class RankedSelector(SelectorMixin, BaseEstimator):
 
 
 class FamilySelector(RankedSelector):
-    """Selector by class marginals, whose ``family`` says which data it takes."""
+    """Base of selectors by class marginals; ``family`` determines the valid data."""
 
     def __sklearn_tags__(self):
-        # not RankedSelector's, which sets no more than the target
+        # skip those of RankedSelector, which only set the target tag
         tags = super(RankedSelector, self).__sklearn_tags__()
         try:
             family = common_family(self.family)
-        except ValueError:  # an unknown family, which fit refuses; tags never raise
+        except ValueError:  # fit rejects unknown families; tags must never raise
             family = None
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = not isinstance(family, Multinomial | Binomial)
         tags.input_tags.positive_only = family is not None and family.nonnegative
         if tags.classifier_tags is not None:
-            # continuous test data mean little to a family of counts
+            # continuous test data are of little use to families of counts
             tags.classifier_tags.poor_score = tags.input_tags.positive_only
         return tags
 
 
 class DivergenceRanker(FamilySelector):
-    """Select the features whose class marginals diverge most.
+    """Select the features with the largest divergence between their class marginals.
 
     Parameters
     ----------
     divergence : {"js_gm", "jeffreys", "js"}, default="js_gm"
-        For two classes the first two rank alike; "js" is the Jensen-Shannon divergence
-        itself, by quadrature.
-    family : str, Family, dict or sequence, default="normal"
-        Maximum-entropy family of the marginals, or of each column.
+        Divergence that ranks the features. For two classes "js_gm" and "jeffreys" give
+        the same ranking; "js" is the Jensen-Shannon divergence itself, by quadrature.
+    family : str, MarginalFamily, dict or sequence, default="normal"
+        Maximum-entropy family of the class marginals, for all columns or by column. The
+        values are those of :class:`memdlib.MeMdClassifier`.
     n_features : int, float in (0, 1] or None, default=0.1
-        How many features to keep: a number, a share of them, or all.
+        Number of features to keep: an int, a float for a share of the features, or None
+        for all.
     variance_shrinkage : float in [0, 1] or "auto", default=0.0
-    alpha : float, default=1.0
-        As in :class:`memdlib.MeMdClassifier`.
+        Shrinkage of class variances towards the within-class variance, for "normal"
+        only. At 0 the moments are unchanged, except that a variance of zero is
+        replaced; "auto" estimates the shrinkage.
+    alpha : float >= 0, default=1.0
+        Additive smoothing, for all families but "normal": weight, in instances, of the
+        pooled mean that is added to each class. It keeps the class means off the
+        boundary of the family.
 
     Attributes
     ----------
     scores_ : ndarray of shape (d,)
-        Nats.
-    order_, ranking_ : ndarray of shape (d,)
-        Feature indices, the most divergent first; rank of each feature, from 1.
+        Divergence of each feature, in nats.
+    order_ : ndarray of shape (d,)
+        Feature indices in order of decreasing divergence.
+    ranking_ : ndarray of shape (d,)
+        Rank of each feature; 1 is the most divergent.
     families_ : ndarray of shape (d,)
-        Names.
+        Name of the family of each column.
     n_selected_ : int
+        Number of features to keep.
     classes_ : ndarray of shape (K,)
+        Class labels.
     n_features_in_ : int
+        Number of columns of X.
     feature_names_in_ : ndarray of shape (d,)
-        Only when X has string column names.
+        Column names; defined only if X has string column names.
+
+    See Also
+    --------
+    memdlib.MeMdClassifier : The classifier built on this ranking.
+    memdlib.GreedyInformationRanker : A ranking that also takes redundancy into account.
+    memdlib.GreedyGaussianRanker : A greedy ranking by joint normal densities.
 
     References
     ----------
@@ -182,6 +200,7 @@ class DivergenceRanker(FamilySelector):
 
     Examples
     --------
+    >>> from memdlib import DivergenceRanker
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> DivergenceRanker(n_features=2).fit(X, y).get_feature_names_out().tolist()
@@ -212,10 +231,12 @@ class DivergenceRanker(FamilySelector):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Values inside the support of the family, or a frame.
+            Array or data frame of numbers inside the support of the family; NaN marks a
+            missing cell.
         y : array-like of shape (n,)
-            Class labels, at least two classes.
+            Class labels of at least two classes.
         sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; None gives every row the weight 1.
 
         Returns
         -------

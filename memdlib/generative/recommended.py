@@ -1,4 +1,4 @@
-"""The classifier that we recommend for a kind of data, in one call."""
+"""The recommended classifier for each kind of data, in one call."""
 
 import math
 from datetime import date
@@ -35,21 +35,28 @@ from memdlib.generative.weighting import DivergenceWeighter
 def normal_scores(X):
     """Replace the values of each row by normal quantiles of their ranks.
 
-    The result is the same for any increasing function of the values, one for each row:
-    logarithms or not, whatever the chip's level and range.
+    The result does not change if the values of a row are transformed by an increasing
+    function, which may differ between rows. It is therefore the same with or without
+    logarithms, and for any level and range of a microarray chip.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Finite.
+        Finite numbers, one sample per row.
 
     Returns
     -------
     ndarray of shape (n, d)
-        Quantiles at (rank - 1/2) / d; equal values share their mean rank.
+        Standard normal quantiles at (rank - 1/2) / d, with ranks taken within each row.
+        Equal values share their mean rank.
+
+    See Also
+    --------
+    memdlib.make_memd : Uses normal scores for gene expression.
 
     Examples
     --------
+    >>> from memdlib.generative import normal_scores
     >>> normal_scores([[10.0, 1e6, -3.0]]).round(3).tolist()
     [[0.0, 0.967, -0.967]]
     """
@@ -57,12 +64,12 @@ def normal_scores(X):
     return ndtri((rankdata(X, axis=1) - 0.5) / X.shape[1])
 
 
-# Numbers in a sparse table that is filled in, at most: less than a gigabyte.
+# Maximum size of a sparse table that is made dense: less than a gigabyte.
 _FILLED = 100_000_000
 
 
 def _holds_numbers(column):
-    """Whether a column holds only numbers, truth values and gaps."""
+    """Whether a column holds only numbers, booleans and missing values."""
     kind = getattr(column.dtype, "kind", None)  # polars has none
     if kind is None:
         column = np.asarray(column)
@@ -75,12 +82,12 @@ def _holds_numbers(column):
 
 
 def _is_missing(cell):
-    """Whether a cell is None, NaN, or what pandas takes for a missing value."""
+    """Whether a cell is None, NaN or a missing value of pandas."""
     return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
 
 
 def _number_columns(X):
-    """Places of the columns that hold numbers."""
+    """Indices of the columns that hold numbers."""
     if sparse.issparse(X):
         return list(range(X.shape[1]))
     columns = (safe_indexing(X, s, axis=1) for s in range(X.shape[1]))
@@ -88,7 +95,7 @@ def _number_columns(X):
 
 
 def _category_columns(X):
-    """Places of all other columns; a ValueError names one that holds dates."""
+    """Indices of all other columns; raise ValueError if one holds dates."""
     places = sorted(set(range(X.shape[1])) - set(_number_columns(X)))
     for s in places:
         cells = np.asarray(safe_indexing(X, s, axis=1))
@@ -96,20 +103,21 @@ def _category_columns(X):
         if is_date or any(isinstance(cell, date) for cell in cells):
             name = X.columns[s] if hasattr(X, "columns") else s
             raise ValueError(
-                f"column {name!r} holds dates; give numbers, such as days since one"
+                f"column {name!r} holds dates; convert them to numbers, for example "
+                "days since a reference date"
             )
     return places
 
 
 def _as_floats(X):
-    """Numbers, truth values and gaps as floats."""
+    """Convert numbers, booleans and missing values to floats."""
     return check_array(
         X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
     )
 
 
 def _level_names(X):
-    """Levels (n, c) as text, whole numbers without a point, and NaN where missing."""
+    """Levels (n, c) as strings, without a trailing ".0"; NaN where missing."""
     cells = np.asarray(X, dtype=object)
     names = np.empty(cells.shape, dtype=object)
     for place, cell in np.ndenumerate(cells):
@@ -118,7 +126,7 @@ def _level_names(X):
 
 
 class _Columns(ColumnTransformer):
-    """Numbers, their gaps filled and marked, and indicators of categories."""
+    """Imputed numbers with missing-value indicators, and one-hot categories."""
 
     def __init__(self):
         convert = FunctionTransformer(_as_floats, feature_names_out="one-to-one")
@@ -126,7 +134,7 @@ class _Columns(ColumnTransformer):
             strategy="median", add_indicator=True, keep_empty_features=True
         )
         name = FunctionTransformer(_level_names, feature_names_out="one-to-one")
-        # levels of fewer than three rows, and all beyond the first hundred, are one
+        # levels of fewer than three rows, and all beyond the first hundred, are merged
         indicate = OneHotEncoder(
             min_frequency=3,
             max_categories=101,
@@ -151,7 +159,7 @@ class _Columns(ColumnTransformer):
         return super().transform(X, **params)
 
     def sum_by_column(self, values):
-        """Sums (d,) of values of what comes out over what stems from one column."""
+        """Sum values of output columns over those from each input column, (d,)."""
         (_, fill, numbers), (_, encode, categories) = self.transformers_[:2]
         sources = list(numbers)
         if numbers:
@@ -160,52 +168,55 @@ class _Columns(ColumnTransformer):
             levels = encode[-1].categories_
             rare_levels = encode[-1].infrequent_categories_
             for s, known, rare in zip(categories, levels, rare_levels, strict=True):
-                # all rare levels together have one indicator
+                # all rare levels share one indicator
                 n_rare = 0 if rare is None else len(rare) - 1
                 sources += [s] * (len(known) - n_rare)
         return np.bincount(sources, values, self.n_features_in_)
 
 
 def _refuse_to_fill_in(X):
-    """Raise if X is sparse, and too large to be filled in."""
+    """Raise if X is sparse and too large to convert to a dense array."""
     if sparse.issparse(X) and math.prod(X.shape) > _FILLED:
         n, d = X.shape
         raise ValueError(
-            f"X is sparse, and {n} x {d} is too large to fill in: leave features out, "
-            "as by SelectKBest"
+            f"X is sparse, and {n} x {d} is too large for a dense array: select "
+            "features first, for example with SelectKBest"
         )
 
 
 class _LinearSplines(SplineTransformer):
-    """Functions of one feature each, linear between quantiles."""
+    """Functions of single features that are linear between their quantiles."""
 
     def __init__(self):
         constant = {"extrapolation": "constant", "include_bias": False}
         super().__init__(degree=1, knots="quantile", **constant)
 
     def fit(self, X, y=None, sample_weight=None):
-        # up to seven functions of each feature, fewer where there are many features
+        # up to seven functions per feature, fewer if there are many features
         self.n_knots = 1 + min(7, max(2, 240 // X.shape[1]))
         return super().fit(X, y, sample_weight)
 
     def sum_by_column(self, values):
-        """Sums over the functions of a feature, (d,), of what comes out."""
+        """Sum values of output columns over the functions of each feature, (d,)."""
         return values.reshape(self.n_features_in_, -1).sum(axis=1)
 
 
 class _KernelFeatures(TransformerMixin, BaseEstimator):
     """Functions whose products approximate a Gaussian kernel of all features.
 
-    The Nystroem approximation on some of the rows. Unlike scikit-learn's, it leaves out
-    directions of next to no eigenvalue, which would be stretched in an arbitrary basis.
+    This is the Nystroem approximation on some of the rows. Unlike scikit-learn's, it
+    drops directions with negligible eigenvalues, which would be stretched in an
+    arbitrary basis.
 
     Parameters
     ----------
     gamma : float, default=1.0
-        Width of the kernel exp(-gamma / d |x - x'|^2) of standardised features.
+        Parameter of the kernel exp(-gamma / d |x - x'|^2) of standardised features.
     max_components : int, default=200
-        A third of the rows are taken, at least 200 and at most this many.
+        Maximum number of rows to use: a third of all rows, but at least 200 and at most
+        this many.
     random_state : int, RandomState or None, default=None
+        Seed for choosing these rows.
     """
 
     def __init__(self, gamma=1.0, max_components=200, random_state=None):
@@ -219,7 +230,7 @@ class _KernelFeatures(TransformerMixin, BaseEstimator):
         n_components = max(200, min(self.max_components, len(X) // 3))
         self.components_ = rows[:n_components]
         eigenvalues, Q = np.linalg.eigh(self._kernel(self.components_))
-        # directions without digits, of repeated rows and far classes, say nothing
+        # repeated rows and distant classes give directions that are only rounding noise
         significant = eigenvalues > 1e-12 * eigenvalues[-1]
         root = np.sqrt(np.where(significant, eigenvalues, np.inf))
         self.normalization_ = Q / root @ Q.T
@@ -233,7 +244,7 @@ class _KernelFeatures(TransformerMixin, BaseEstimator):
 
 
 class _WordCounter(CountVectorizer):
-    """Count the words of texts; counts go on as they are."""
+    """Count the words of texts; pass counts through unchanged."""
 
     def fit(self, X, y=None):
         self.fit_transform(X, y)
@@ -255,7 +266,7 @@ class _WordCounter(CountVectorizer):
 
 
 def _holds_texts(X):
-    """Whether X is a sequence of texts, not of rows of counts; else a ValueError."""
+    """Whether X is a sequence of texts, not rows of counts; raise if it is neither."""
     if sparse.issparse(X):
         return False
     if isinstance(X, str) or not hasattr(X, "__len__"):
@@ -268,34 +279,34 @@ def _holds_texts(X):
             continue
         if np.ndim(text) and not isinstance(text[0], str):
             return False  # a list of rows
-        raise ValueError(f"X[{i}] = {text!r} is no text; {_remedy_for(text)}")
+        raise ValueError(f"X[{i}] = {text!r} is not a text; {_remedy_for(text)}")
     return True
 
 
 def _refuse_columns_of_texts(X):
-    """Raise if the first cell of X, of two dimensions, is a text."""
+    """Raise if the first cell of a two-dimensional X is a text."""
     if not len(X):
         return
     first = X.iloc[0, 0] if hasattr(X, "iloc") else X[0, 0]
     if isinstance(first, str | bytes):
-        raise ValueError('X has columns; pass the texts of one, as df["text"]')
+        raise ValueError('X has columns; pass one column of texts, like df["text"]')
 
 
 def _remedy_for(text):
-    """What to do about an element that is no text."""
+    """Remedy for an element that is not a text."""
     if isinstance(text, dict):
-        return "put sklearn.feature_extraction.DictVectorizer in front"
+        return "put sklearn.feature_extraction.DictVectorizer in front of this pipeline"
     if np.ndim(text):
-        return "join the words, as ' '.join(words)"
-    return "give strings alone, empty ones for what is missing"
+        return "join the words with ' '.join(words)"
+    return "pass only strings, and an empty string for a missing text"
 
 
 class RecommendedPipeline(Pipeline):
-    """A pipeline that takes columns of any kind, and says what each of them tells."""
+    """Pipeline for columns of any kind, with the importance of each column."""
 
     @property
     def feature_importances_(self):
-        """Nats of each column, (d,); see ``MixtureClassifier``."""
+        """Importance of each column in nats, (d,); see ``MixtureClassifier``."""
         importances = self[-1].feature_importances_
         if len(self.steps) == 1:
             return importances
@@ -309,7 +320,7 @@ class RecommendedPipeline(Pipeline):
 
 
 def _after(name, step, *candidates):
-    """Named candidates, each with a step in front; the name says so."""
+    """Put a step before each candidate, and its name after the candidate's name."""
     return [
         (f"{candidate}, {name}", make_pipeline(step, model))
         for candidate, model in candidates
@@ -317,7 +328,7 @@ def _after(name, step, *candidates):
 
 
 def _ridge_and_counts(power, penalty):
-    """The classes regressed on weighted words, and the score of multinomial MeMd."""
+    """Ridge regression on weighted words, and the scores of multinomial MeMd."""
     ridge = RidgeClassifier(penalty, solver="sparse_cg", tol=1e-3)
     counts = MultinomialMeMdClassifier(n_features=None)
     return [
@@ -385,64 +396,77 @@ _TEXT = [
     ("power 0.5, penalty 1.0", _ridge_and_counts(0.5, 1.0)),
 ]
 
-# The same for every data set of a kind; where no row can be held out, the first.
+# The same for all data sets of a kind. If no rows can be held out, the first is used.
 _CANDIDATES = {"expression": _EXPRESSION, "table": _TABLE, "text": _TEXT}
-# Of wide tables; none takes longer than linear discriminant analysis.
+# Candidates for wide tables; none takes longer than linear discriminant analysis.
 _FAST_CANDIDATES = {"table": ["correlated", "linear", "kernel, 1.0"]}
-# Few features: their densities may be right, and need no temperature.
+# With few features the densities may be right, and need no temperature.
 _EXPECTED_LOG_ODDS = {"expression": 3.0, "table": None, "text": 1.0}
-# Thousands of genes tell something as a rule, even where few samples show little of it.
+# Thousands of genes are usually informative, even if few samples show little of it.
 _BASELINE_LOG_ODDS = {"expression": -5.0, "table": 5.0, "text": 5.0}
 
 
 def make_memd(kind, **overrides):
-    """Make the pipeline that the book recommends for a kind of data.
+    """Make the recommended pipeline for a kind of data.
+
+    The pipeline ends in a mixture of candidate classifiers, which are calibrated and
+    weighted on held-out rows.
 
     Parameters
     ----------
     kind : {"expression", "table", "text"}
-        "expression": rows are samples, columns are genes or other features that are
-        measured alike, many more than rows. "table": columns of any kind. "text":
-        strings (a list, an array or a Series of them), or counts of words, sparse as a
-        rule.
+        Kind of data. "expression" is for rows of samples, with many more columns than
+        rows, which are genes or other features measured alike. "table" is for columns
+        of any kind. "text" is for strings (a list, an array or a Series of them), or
+        for word counts, usually sparse.
     **overrides
-        Parameters of :class:`memdlib.generative.MixtureClassifier`.
+        Parameters of :class:`memdlib.generative.MixtureClassifier`, which replace the
+        recommended ones.
 
     Returns
     -------
     sklearn.pipeline.Pipeline
-        Unfitted; its last step is "memd". Candidates are calibrated and weighted inside
-        ``fit``, by the rows that it is given. Fitted, it has ``feature_importances_``,
-        nats of each given column, but for texts.
+        Unfitted pipeline whose last step is "memd". Its ``fit`` calibrates and weights
+        the candidates on the training rows. After ``fit``, it has
+        ``feature_importances_``, in nats for each input column, except for texts.
 
     Raises
     ------
     ValueError
-        If there is no such kind, or no such parameter.
+        If the kind or a parameter does not exist.
+
+    See Also
+    --------
+    memdlib.generative.MixtureClassifier : The last step of the pipeline.
+    memdlib.MeMdClassifier : A single classifier, with a density for each feature.
 
     Notes
     -----
-    **expression.** On normal scores of each sample: pooled covariances; class
-    variances, shrunken, of genes selected by divergence; and one variance a gene
-    without correlations, of a hundredth and of a tenth of the genes. On the values as
-    they are: pooled covariances; and means and variances of each class, of genes
-    selected by divergence, which alone sees classes that differ in variances.
+    **expression.** Candidates on the normal scores of each sample use pooled
+    covariances; shrunken class variances, for genes selected by divergence; and one
+    variance per gene without correlations, for a hundredth and for a tenth of the
+    genes. Candidates on the original values use pooled covariances; and the means and
+    variances of each class, for genes selected by divergence. Only the latter detects
+    classes that differ in their variances.
 
-    **table.** A frame goes in as it is: gaps in numbers get the median and, if training
-    rows have any, a column that marks them; categories become indicators, levels of
-    less than three rows or beyond the first hundred together, a missing one a level.
-    Sparse tables of up to 100 million numbers are filled in. Then pooled covariances,
-    shrunken by much and by next to nothing; covariances of each class, relaxed towards
-    these; and the same on more moments: functions of each feature that are linear
-    between its quantiles, and functions whose products approximate a Gaussian kernel of
-    all features. Last, independent features with a family by column. Wide tables of
-    many rows get three of these (``fast_candidates``). A lone value far outside in the
-    training rows gives a warning.
+    **table.** A data frame needs no preparation. Missing numbers are imputed by the
+    median and, if there are any among the training rows, marked by an additional
+    column. Categories become indicators; levels with fewer than three rows or beyond
+    the first hundred are merged, and a missing category is a level of its own. Sparse
+    tables of up to 100 million numbers are made dense. The candidates use pooled
+    covariances, with strong and with almost no shrinkage; covariances of each class,
+    relaxed towards the pooled ones; and the same with additional moments, which are
+    functions of each feature that are linear between its quantiles, or functions whose
+    products approximate a Gaussian kernel of all features. A last candidate treats
+    features as independent, with a family for each column. Wide tables with many rows
+    get three of the candidates (``fast_candidates``). A lone extreme value in the
+    training rows triggers a warning.
 
-    **text.** Ridge regression on the indicators of the classes, a discriminant of
-    pooled second moments, on words weighted by their divergence to the power 0, 0.25
-    or 0.5; beside it the score of multinomial MeMd. The step "words" counts those of
-    strings and has the parameters of scikit-learn's ``CountVectorizer``.
+    **text.** The candidates use ridge regression on class indicators, a discriminant
+    from pooled second moments, on words weighted by their divergence to the power 0,
+    0.25 or 0.5, each together with the scores of multinomial MeMd. The step "words"
+    counts the words of strings and has the parameters of scikit-learn's
+    ``CountVectorizer``.
 
     Examples
     --------
@@ -455,7 +479,7 @@ def make_memd(kind, **overrides):
     """
     if kind not in _CANDIDATES:
         raise ValueError(f"kind={kind!r} must be one of {list(_CANDIDATES)}")
-    # its own copies of the candidates
+    # clone, so that every pipeline has its own copies of the candidates
     options = {
         "expected_log_odds": _EXPECTED_LOG_ODDS[kind],
         "baseline_log_odds": _BASELINE_LOG_ODDS[kind],

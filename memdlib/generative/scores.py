@@ -1,12 +1,12 @@
 """Scores of instances: sums of log densities of class marginals, linear in phi(x).
 
-Only differences between classes matter. They are taken before anything is multiplied by
-x, once and for all: what the classes of a feature share drops out, however large x is,
-and prediction is one matrix product for each power of x.
+Only differences between classes matter. They are taken once, before any multiplication
+by x: terms that all classes share in a feature drop out, however large x is, and
+prediction takes one matrix product per power of x.
 
-Classes of one covariance have linear scores, too. The scores of classes that lie near
-each other are taken about a point near them; about any other point, a class far away
-would cost them their digits.
+Classes with a common covariance have linear scores as well. The scores of classes that
+lie close together are taken about a point near them; about any other point, a class far
+away would cost them significant digits.
 """
 
 from abc import ABC, abstractmethod
@@ -20,26 +20,26 @@ from memdlib.estimator import finite_scores
 from memdlib.families import MarginalFamily
 from memdlib.moments import translate_natural
 
-# Entries of a sparse matrix that are filled in at a time: 2 MiB of doubles; and of
-# scores (rows, sizes, classes) that are compared at a time: 16 MiB.
+# Number of entries of a sparse matrix that are made dense at a time (2 MiB of doubles),
+# and of scores (rows, sizes, classes) that are compared at a time (16 MiB).
 _FILLED = 2**18
 _TOTALS = 2**21
 
-# Half the squared distance, in standard deviations, up to which a class may lie from
-# the point that scores are taken about: they are exact to some 1e-11 nats.
+# Largest half squared distance, in standard deviations, of a class from the point about
+# which its scores are taken. Up to here they are exact to about 1e-11 nats.
 _REACH = 2.0**14
 
 
 def recentred_scores(scores_about, X, nearest_point):
-    """Scores (n, K) of each row, taken about the point nearest to its best class.
+    """Scores (n, K) of all rows, each taken about the point near its best class.
 
     Parameters
     ----------
     scores_about : callable
-        Scores (n, K) of rows (n, d) about a point, given by its number.
+        Maps rows (n, d) and the index of a point to scores (n, K) about that point.
     X : ndarray of shape (n, d)
     nearest_point : ndarray of int, shape (K,)
-        Point near each class.
+        Index of the point near each class.
     """
     scores = scores_about(X, 0)
     point_of_row = nearest_point[scores.argmax(axis=1)]
@@ -51,22 +51,22 @@ def recentred_scores(scores_about, X, nearest_point):
 
 @dataclass(frozen=True, eq=False)
 class LinearScores:
-    """Joint log densities of classes that have one covariance.
+    """Joint log densities of classes that share one covariance.
 
-    About a point c the score of a class of mean m is, with its slope s = P (m - c), P
-    the inverse of the covariance,
+    Let P be the inverse of the covariance. About a point c, a class with mean m has the
+    slope s = P (m - c) and the score
 
         log pi + s . (x - c) - s . (m - c) / 2.
 
     Parameters
     ----------
     points : ndarray of shape (q, d)
-        Every class is near one of them.
+        Points about which scores are taken; every class is near one of them.
     slopes : ndarray of shape (q, K, d)
     offsets : ndarray of shape (q, K)
         Scores at the points.
     nearest_point : ndarray of int, shape (K,)
-        Which point is near each class.
+        Index of the point near each class.
     """
 
     points: Array
@@ -83,10 +83,10 @@ class LinearScores:
         whiten,
         slopes_of,
     ):
-        """Scores about a centre, and about means of classes that are far from it.
+        """Build scores about a centre, and about the means of classes far from it.
 
-        With W a whitening matrix, P = W' W, ``whiten(c)`` gives the coordinates
-        W (m - c) of all means m, and ``slopes_of`` turns these into W' W (m - c).
+        For a whitening matrix W, with P = W' W, ``whiten(c)`` returns the coordinates
+        W (m - c) of all means m, and ``slopes_of`` maps these to W' W (m - c).
         """
         points = []
         slopes = []
@@ -99,12 +99,12 @@ class LinearScores:
             half_square = 0.5 * (coordinates**2).sum(axis=1)
             near = half_square <= _REACH
             if class_at_point is not None:
-                near[class_at_point] = True  # whatever rounding leaves
+                near[class_at_point] = True  # even if rounding says otherwise
             nearest_point[(nearest_point < 0) & near] = len(points)
             points.append(point)
             slopes.append(slopes_of(coordinates))
             half_squares.append(half_square)
-            # the next point is the mean of the first class that is near none so far
+            # next, the mean of the first class that is not yet near any point
             class_at_point = nearest_point.argmin()
             point = means[class_at_point]
         with np.errstate(divide="ignore"):
@@ -118,14 +118,14 @@ class LinearScores:
 
     @np.errstate(over="ignore", invalid="ignore")
     def total(self, X):
-        """Scores (n, K) of rows (n, d), up to what all classes share."""
+        """Scores (n, K) of rows (n, d), up to a term that all classes share."""
         X = X.astype(np.float64)
         return finite_scores(recentred_scores(self._about, X, self.nearest_point), X)
 
     def _about(self, X, point):
-        """Scores (n, K) of rows (n, d) about one point."""
+        """Scores (n, K) of rows (n, d) about a single point."""
         slopes = self.slopes[point]
-        # values of a feature that discriminates nothing may overflow: leave it out
+        # skip features that do not discriminate, whose values might overflow
         used = slopes.any(axis=0)
         if used.all():
             used = slice(None)
@@ -134,27 +134,27 @@ class LinearScores:
 
 
 class Scores(ABC):
-    """Joint log densities by ranked features, which may be added in steps."""
+    """Joint log densities from ranked features, which can be added in steps."""
 
     @abstractmethod
     def total(self, X):
-        """Log pi_k + sum over the features (n, K) of X (n, d), less what is shared."""
+        """Scores (n, K) of rows X (n, d), up to a term that all classes share."""
 
     @abstractmethod
     def running_totals(self, X, grid):
-        """Scores (n, G, K) by the first S features, for each S of a grid (G,)."""
+        """Scores (n, G, K) from the first S features, for each S in a grid (G,)."""
 
     def correct_weight(self, X, codes, weight, grid):
-        """Weight (G,) of the rows classified correctly by the first S features.
+        """Total weight (G,) of rows that the first S features classify correctly.
 
         Parameters
         ----------
         X : {ndarray, csr_array} of shape (n, d)
         codes : ndarray of int, shape (n,)
-            Classes of the rows; -1 is none of them.
+            Class index of each row; -1 stands for none of the classes.
         weight : ndarray of shape (n,)
         grid : ndarray of int, shape (G,)
-            Numbers S, increasing, the last one that of all features.
+            Increasing numbers S; the last is the number of all features.
         """
         correct = np.zeros(len(grid))
         n_rows = max(1, _TOTALS // (len(grid) * len(self.log_prior)))
@@ -168,7 +168,7 @@ class Scores(ABC):
 
 
 def by_step(coefficients, step, n_steps):
-    """Matrix that sums features within steps, each times a coefficient of each class.
+    """Matrix that sums features within steps, weighted by coefficients per class.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def by_step(coefficients, step, n_steps):
     Returns
     -------
     {ndarray, csr_array} of shape (f, n_steps K)
-        Dense if there is one step.
+        Dense if there is only one step.
     """
     if n_steps == 1:
         return coefficients.T
@@ -192,7 +192,7 @@ def by_step(coefficients, step, n_steps):
 
 
 def steps_of(grid):
-    """Step (f,) at which each of the first f = grid[-1] features is added."""
+    """Step (f,) at which each of the f = grid[-1] features is added."""
     return np.repeat(np.arange(len(grid)), np.diff(grid, prepend=0))
 
 
@@ -200,12 +200,12 @@ def steps_of(grid):
 class MarginalScores(Scores):
     """Log densities of the class marginals of some features, built once.
 
-    About one centre for each feature the scores are linear in the powers of
-    z = x - centre, once the density of the widest class, the reference, is taken off
-    all. There are two exceptions, where ``slopes`` and ``constant`` are zero. A narrow
-    class out of reach of the centre "needs its own centre": its density is taken about
-    its own location. A feature whose classes are out of reach of each other is "scored
-    per class".
+    Every feature has a centre. Once the log density of the widest class, the reference,
+    is subtracted from those of all classes, scores are linear in the powers of
+    z = x - centre. There are two exceptions, for which ``slopes`` and ``constant`` are
+    zero. A narrow class that is out of reach of the centre "needs its own centre": its
+    density is taken about its own location. A feature whose classes are out of reach of
+    each other is "scored per class".
 
     Parameters
     ----------
@@ -218,14 +218,14 @@ class MarginalScores(Scores):
         Coefficients of z, z^2, ..., relative to the reference.
     constant : ndarray of shape (K, f)
     reference : ndarray of shape (m + 1, f)
-        Natural parameters of the widest class about the centre, and its log-normaliser
-        last.
+        Natural parameters of the widest class about the centre, followed by its
+        log-normaliser.
     needs_own_centre : ndarray of bool, shape (K, f)
     scored_per_class : ndarray of bool, shape (f,)
     class_params : ndarray of shape (m + 1, K, f)
-        Natural parameters about the locations, and log-normalisers.
+        Natural parameters about the locations, followed by the log-normalisers.
     location : ndarray of shape (K, f)
-        Points near the data of each class; zero in families that do not translate.
+        Points near the data of each class; zero for families that do not translate.
     """
 
     family: MarginalFamily
@@ -243,7 +243,7 @@ class MarginalScores(Scores):
     @classmethod
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def of(cls, marginals, features):
-        """Scores by some features (f,), in that order."""
+        """Build scores from some features (f,), in the given order."""
         family = marginals.family
         natural = marginals.natural_params_of(features)
         class_params = _with_log_normaliser(family, natural)
@@ -289,12 +289,12 @@ class MarginalScores(Scores):
         return np.cumsum(totals, axis=1, out=totals)
 
     def columns(self, X):
-        """Columns (n, f) of X (n, d) in the order of the features, as observed."""
+        """Observed columns (n, f) of X (n, d), in the order of the features."""
         observed = self.family.observe(X)[:, self.features]
         return observed.astype(np.float64, copy=False)
 
     def _take(self, features):
-        """Scores by some of the features."""
+        """Restrict the scores to some of the features."""
         return replace(
             self,
             features=self.features[features],
@@ -310,12 +310,12 @@ class MarginalScores(Scores):
 
     @np.errstate(over="ignore", invalid="ignore")
     def step_sums(self, columns, step, n_steps):
-        """What the features of each step add to the scores.
+        """Contribution to the scores of the features of each step.
 
         Parameters
         ----------
         columns : {ndarray, csr_array} of shape (n, f)
-            As :meth:`columns` gives them.
+            Return value of :meth:`columns`.
         step : ndarray of int, shape (f,)
             Step of each feature.
         n_steps : int
@@ -326,8 +326,8 @@ class MarginalScores(Scores):
         """
         if not sparse.issparse(columns):
             return self._dense_sums(columns, step, n_steps)
-        # only where the score of a feature is a polynomial that vanishes at zero, and
-        # no cell is missing, is it the sum over the cells that are stored
+        # the score of a feature is a sum over the stored cells only if it is a
+        # polynomial that vanishes at zero and no cell is missing
         dense = self.scored_per_class | self.needs_own_centre.any(axis=0)
         dense |= self.centre != 0
         dense |= _has_missing(columns)
@@ -343,7 +343,7 @@ class MarginalScores(Scores):
         )
 
     def _linear_sums(self, z, step, n_steps):
-        """The part of the sums that is linear in powers of z (n, f), maybe sparse."""
+        """Part of the sums that is linear in powers of z (n, f), dense or sparse."""
         n_classes = len(self.log_prior)
         ones = np.ones((1, len(step)))
         sums = (ones @ by_step(self.constant, step, n_steps)).ravel()
@@ -353,7 +353,7 @@ class MarginalScores(Scores):
         return sums.reshape(-1, n_steps, n_classes)
 
     def _filled_sums(self, columns, step, n_steps):
-        """The sums over sparse columns (n, f), filled in a few rows at a time."""
+        """Sums over sparse columns (n, f), made dense a few rows at a time."""
         columns = columns.tocsr()
         n_rows = max(1, _FILLED // columns.shape[1])
         sums = []
@@ -363,7 +363,7 @@ class MarginalScores(Scores):
         return np.concatenate(sums)
 
     def _dense_sums(self, X, step, n_steps):
-        """The sums over dense columns X (n, f); a missing cell adds nothing."""
+        """Sums over dense columns X (n, f); missing cells add nothing."""
         z = X - self.centre
         known = ~np.isnan(z)
         if known.all():
@@ -383,7 +383,7 @@ class MarginalScores(Scores):
         return sums
 
     def _add_per_class(self, sums, X, known, step, n_steps):
-        """Add the features that are scored per class, less the best class of each."""
+        """Add the features scored per class, relative to the best class of each."""
         s = self.scored_per_class
         log_densities = [
             self._class_log_density(X[:, s], k, s) for k in range(len(self.log_prior))
@@ -402,15 +402,16 @@ class MarginalScores(Scores):
 
 
 def _with_log_normaliser(family, natural):
-    """Natural parameters (K, f, m) and the log-normaliser, as rows (m + 1, K, f)."""
+    """Stack natural parameters (K, f, m) and log-normalisers to (m + 1, K, f)."""
     return np.array([*np.moveaxis(natural, -1, 0), family.log_normaliser(natural)])
 
 
 def _common_centre(location, precision):
-    """Point (f,) of each feature about which powers are taken: that of a narrow class.
+    """Point (f,) about which the powers of each feature are taken.
 
-    The narrowest class loses most where powers are taken elsewhere. Zero comes first if
-    a class lies there: zeros of sparse data then add nothing.
+    This is the location of the narrowest class, which would lose the most digits about
+    any other point. If a class is located at zero, zero takes precedence: the zeros of
+    sparse data then add nothing.
     """
     features = np.arange(location.shape[1])
     of_narrowest = location[precision.argmax(axis=0), features]
@@ -418,7 +419,7 @@ def _common_centre(location, precision):
 
 
 def _out_of_reach(class_params, params):
-    """Classes (K, f) out of reach of the centre, and features (f,) with no common one.
+    """Classes (K, f) out of reach of the centre; features (f,) with no common centre.
 
     Parameters
     ----------
@@ -446,7 +447,7 @@ def _power(z, j):
 
 
 def _has_missing(columns):
-    """Which columns (f,) of sparse data store NaN."""
+    """Mask (f,) of the columns of sparse data that store NaN."""
     missing = np.zeros(columns.shape[1], dtype=bool)
     if np.isnan(columns.data).any():
         cells = columns.tocoo()
@@ -455,7 +456,7 @@ def _has_missing(columns):
 
 
 def _log_density(z, params):
-    """Log density at z of parameters (m + 1, ...), the log-normaliser last (Horner)."""
+    """Log density at z by Horner's rule; params (m + 1, ...) end in log-normalisers."""
     *natural, log_normaliser = params
     total = natural[-1]
     for coefficient in natural[-2::-1]:

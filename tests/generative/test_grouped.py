@@ -140,7 +140,7 @@ def test_a_batch_that_changes_what_a_column_is_is_refused():
     other = MeMdClassifier(family="auto").partial_fit([[2], [3]], [0, 1], [0, 1])
     assert other.partial_fit([[0], [1]], [0, 1]).families_.tolist() == ["normal"]
     assert_array_equal(other.predict_proba([[2.5]]), named.predict_proba([[2.5]]))
-    with pytest.raises(ValueError, match="differs from that of the batches before"):
+    with pytest.raises(ValueError, match="differs from that of the previous batches"):
         other.set_params(family="normal").partial_fit([[0], [1]], [0, 1])
     with pytest.raises(ValueError, match="column 0 is poisson in this batch"):
         other.set_params(family={0: "poisson"}).partial_fit([[0], [1]], [0, 1])
@@ -198,7 +198,7 @@ def test_codes_of_levels_are_small_whole_numbers(code):
     X, y = mixed()
     X.loc[3, "colour"] = code
     held = re.escape(f"{code:g}")
-    with pytest.raises(ValueError, match=f"column 'colour' .* holds {held}, no code"):
+    with pytest.raises(ValueError, match=f"column 'colour' .* holds {held}, which"):
         MeMdClassifier(family=COLOUR).fit(X, y)
 
 
@@ -240,7 +240,7 @@ ROWS, DAY = mixed()[0], pd.Timestamp("2020-01-01")
     [
         ("normal", [["red", 1]] * 300, "column 0 of X holds strings"),
         ({"weight": "normal"}, ROWS, "must name columns of X"),
-        (["normal"], ROWS, "or hold one for each"),
+        (["normal"], ROWS, "or hold one family for each"),
         ({"count": "multinomial"}, ROWS, "all columns together"),
         ("multinomial", mixed(gaps=0.1)[0][["size"]], r"NaN.*SimpleImputer\(\)"),
         ({"size": "gamma"}, ROWS, "family='gamma' is not known"),
@@ -277,7 +277,7 @@ def two_valued():
 
 def test_two_values_under_a_normal_law_are_warned_of_and_the_advice_works():
     X, y = two_valued()
-    with pytest.warns(UserWarning, match='on the rows of the fit .* family="auto"'):
+    with pytest.warns(UserWarning, match='on the training rows .* family="auto"'):
         MeMdClassifier(random_state=0).fit(X, y)
     model = MeMdClassifier(family="auto", random_state=0).fit(X, y)
     assert model.score(X, y) > model.validation_curve_.max() - 0.02 > 0.78

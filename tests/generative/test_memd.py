@@ -99,7 +99,7 @@ def test_rows_are_held_out_by_class(validation):
 
 
 def test_without_two_rows_of_any_class_all_features_are_kept():
-    with pytest.warns(UserWarning, match="one row only of class 0, 1"):
+    with pytest.warns(UserWarning, match="only one row in class 0, 1"):
         model = MeMdClassifier().fit([[0.0, 1], [7, 9]], [0, 1])
     assert model.validation_curve_ is None
     assert model.n_selected_ == 2
@@ -155,7 +155,7 @@ def test_parameters_changed_after_the_fit_change_no_prediction():
     )
     assert_array_equal(model.predict_log_proba(X), before)
     assert_array_equal(model.accuracy_curve(X, y)[1], curve)
-    with pytest.raises(ValueError, match=r"Bernoulli\(\) differs from that of the b"):
+    with pytest.raises(ValueError, match=r"Bernoulli\(\) differs from that of the p"):
         model.partial_fit(X, y)
 
 
@@ -243,10 +243,10 @@ def test_an_accuracy_curve_is_of_the_features_of_the_fit():
 
 def test_a_warning_of_single_rows_points_at_the_call():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(UserWarning, match="one row only of class 2") as caught:
+    with pytest.warns(UserWarning, match="only one row in class 2") as caught:
         MeMdClassifier().fit(X[:101], y[:101])
     assert caught[0].filename == __file__
-    with pytest.warns(UserWarning, match="one row only of class 0, 2: it"):
+    with pytest.warns(UserWarning, match="only one row in class 0, 2: such"):
         MeMdClassifier(n_features=2).fit(X[49:101], y[49:101])
     # several rows, classes that share their variances, or a family without any
     MeMdClassifier(n_features=2).fit(X[48:102], y[48:102])

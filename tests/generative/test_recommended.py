@@ -253,9 +253,9 @@ def test_rare_levels_are_one():
 def test_dates_and_infinite_numbers_are_named():
     X, y = mixed(40)
     dates = pd.date_range("2020", periods=40)
-    with pytest.raises(ValueError, match="column 'since' holds dates; give num"):
+    with pytest.raises(ValueError, match="column 'since' holds dates; convert"):
         make_memd("table").fit(X.assign(since=dates), y)
-    with pytest.raises(ValueError, match="column 'since' holds dates; give num"):
+    with pytest.raises(ValueError, match="column 'since' holds dates; convert"):
         make_memd("table").fit(X.assign(since=[date(2020, 1, 1)] * 40), y)
     with pytest.raises(ValueError, match="infinity"):
         make_memd("table").fit(X.assign(age=np.inf), y)
@@ -271,7 +271,7 @@ def test_encoded_categories_may_be_sparse(monkeypatch):
     expected = dense.predict_proba(X)
     assert_allclose(inside.predict_proba(X), expected, rtol=0, atol=1e-12)
     monkeypatch.setattr(recommended, "_FILLED", 300)
-    with pytest.raises(ValueError, match="200 x 7 is too large to fill in"):
+    with pytest.raises(ValueError, match="200 x 7 is too large for a dense array"):
         inside.fit(X, y)
 
 
@@ -337,7 +337,7 @@ def test_noise_gets_the_class_shares():
 )
 def test_advice_on_texts_is_good(wrong, advice):
     texts, y = messages()
-    with pytest.raises(ValueError, match=r'df\["text"\]|list of texts|is no text; '):
+    with pytest.raises(ValueError, match=r'df\["text"\]|list of texts|is not a text; '):
         make_memd("text").fit(wrong(texts), y)
     model = make_memd("text", random_state=0).fit(advice(wrong(texts)), y)
     assert model.score(texts, y) > 0.9

@@ -81,8 +81,8 @@ def test_sparse_documents(kind):
     [
         ("TOP", {}, "kind='TOP' is for two classes, and y holds 3; use kind='LLR'"),
         ("LLR", {"y": None}, r"requires y to be passed, but the target y is None"),
-        ("MT-1", {"y": np.zeros(50)}, "y holds one class only"),
-        ("TOP", {"y": np.zeros(50)}, "y holds one class only"),
+        ("MT-1", {"y": np.zeros(50)}, "y holds only one class"),
+        ("TOP", {"y": np.zeros(50)}, "y holds only one class"),
         ("MT-1", {"plsa": PLSA(26)}, "n_components=26 is more than n_samples"),
     ],
 )
