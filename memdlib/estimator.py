@@ -21,7 +21,7 @@ def log_posterior(joint):
         return log_softmax(joint, axis=1)
 
 
-def finite_scores(score, X):
+def check_finite_scores(score, X):
     """Return joint log densities; raise if a row overflows in every class."""
     lost = ~np.isfinite(score.max(axis=1))
     if lost.any():

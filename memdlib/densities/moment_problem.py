@@ -34,7 +34,7 @@ class NotConvergedError(RuntimeError):
 
 
 # All errors that say that a density was not found.
-NOT_FOUND = (InfeasibleMomentsError, RoundedMomentsError, NotConvergedError)
+DENSITY_ERRORS = (InfeasibleMomentsError, RoundedMomentsError, NotConvergedError)
 
 
 @dataclass(frozen=True, eq=False)

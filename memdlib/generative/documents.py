@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from memdlib._types import Array, Indices
-from memdlib.estimator import finite_scores
+from memdlib.estimator import check_finite_scores
 from memdlib.families import Binomial
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.scores import Scores, by_step, steps_of
@@ -63,7 +63,7 @@ class DocumentScores(Scores):
 
     def total(self, X):
         counts = self.family.observe(X)
-        return finite_scores(self.log_prior + counts @ self.slopes, X)
+        return check_finite_scores(self.log_prior + counts @ self.slopes, X)
 
     def running_totals(self, X, grid):
         X = self.family.observe(X)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from memdlib._types import Array, Indices
-from memdlib.estimator import finite_scores
+from memdlib.estimator import check_finite_scores
 from memdlib.families import Bernoulli, Categorical, MarginalFamily, Normal, get_family
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.scores import MarginalScores, Scores, steps_of
@@ -180,11 +180,6 @@ class GroupedMoments:
         """Share of each class in the total weight, shape (K,)."""
         return self.groups[0].moments.prior
 
-    @property
-    def n_features(self):
-        """Number of columns."""
-        return len(self.families)
-
     def merge(self, other):
         """Add the moments of another data set with the same families."""
         for s, (mine, theirs) in enumerate(
@@ -296,7 +291,7 @@ class GroupedMarginals:
 
     def divergences(self, divergence="js_gm"):
         """Divergence (d,) of each column; see :meth:`ClassMarginals.divergences`."""
-        values = np.empty(self.moments.n_features)
+        values = np.empty(len(self.moments.families))
         for group, marginals in zip(self.moments.groups, self.groups, strict=True):
             values[group.columns] = marginals.divergences(divergence)
         return values
@@ -396,7 +391,9 @@ class GroupedScores(Scores):
 
     def total(self, X):
         n_features = sum(len(group.ranks) for group in self.groups)
-        return finite_scores(self.running_totals(X, np.array([n_features]))[:, 0], X)
+        return check_finite_scores(
+            self.running_totals(X, np.array([n_features]))[:, 0], X
+        )
 
     def running_totals(self, X, grid):
         step = steps_of(grid)

@@ -13,7 +13,7 @@ import numpy as np
 
 from memdlib._sklearn import StrOptions
 from memdlib._types import Array, NDArray
-from memdlib.estimator import finite_scores, fitted_attribute
+from memdlib.estimator import check_finite_scores, fitted_attribute
 from memdlib.families.multivariate import MultivariateNormal, log_determinant, whitening
 from memdlib.families.normal import Normal
 from memdlib.generative.marginals import ClassMarginals, family_moments
@@ -67,7 +67,7 @@ class _QuadraticScores:
             # in two steps, so that the difference keeps the digits of means_lo
             centred = X - self.means[k] - self.means_lo[k]
             scores[:, k] -= 0.5 * ((centred @ W.T) ** 2).sum(axis=1)
-        return finite_scores(scores, X)
+        return check_finite_scores(scores, X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +221,7 @@ class JointMaxEntClassifier(MomentClassifier):
 
     covariances_ = fitted_attribute("covariances")
     correlation_shrinkage_ = fitted_attribute("correlation_shrinkage")
-    variance_shrinkage_ = fitted_attribute("variance_shrinkage")
+    variance_shrinkage_ = fitted_attribute("marginals.variance_shrinkage")
 
     @property
     def means_(self):

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from memdlib._sklearn import StrOptions
 from memdlib._types import Array, Indices, NDArray
-from memdlib.densities.moment_problem import NOT_FOUND, RoundedMomentsError
+from memdlib.densities.moment_problem import DENSITY_ERRORS, RoundedMomentsError
 from memdlib.estimator import BayesClassifier, fitted_attribute
 from memdlib.generative.grouped import (
     GroupedMarginals,
@@ -78,11 +78,6 @@ class MarginalModel:
     def class_prior(self):
         """Class probabilities, shape (K,)."""
         return self.marginals.prior
-
-    @property
-    def variance_shrinkage(self):
-        """Variance shrinkage in use."""
-        return np.float64(self.marginals.variance_shrinkage)
 
     @property
     def mean_params(self):
@@ -188,7 +183,7 @@ def size_grid(spec, d):
         while grid[-1] < d:
             grid.append(min(d, math.ceil(grid[-1] * _STEP)))
         return np.array(grid)
-    if isinstance(spec, str):
+    if isinstance(spec, str) and spec == "every":
         return np.arange(1, d + 1)
     grid = np.unique(spec)
     if not grid.size or grid.dtype.kind not in "iu" or grid[0] < 1 or grid[-1] > d:
@@ -444,7 +439,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
     order_ = fitted_attribute("order")
     families_ = fitted_attribute("marginals.families")
     n_selected_ = fitted_attribute("n_selected")
-    variance_shrinkage_ = fitted_attribute("variance_shrinkage")
+    variance_shrinkage_ = fitted_attribute("marginals.variance_shrinkage")
     validation_n_features_ = fitted_attribute("validation_n_features")
     validation_curve_ = fitted_attribute("validation_curve")
 
@@ -485,10 +480,11 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
             self, X, y, sample_weight, class_weight=self.class_weight
         )
         if self.n_features == "auto":
-            self._fitted = self._fit_validated(X, codes, weight, classes)
+            self._fitted = self._choose_n_features(X, codes, weight, classes)
         else:
             moments = collect_moments(self, X, codes, len(classes), weight)
             self._fitted = self._estimate(moments, classes)
+        # only without weights is a class of weight 1 a class of one row
         if sample_weight is None and self.class_weight is None:
             self._warn_of_single_rows()
         return self
@@ -513,7 +509,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
                 spec = None if self.n_features == "auto" else self.n_features
                 n_features = count_features(spec, len(order), "n_features")
             scores = scores_type.of(marginals, order[:n_features])
-        except NOT_FOUND as error:
+        except DENSITY_ERRORS as error:
             raise _named_failure(error, marginals, classes) from error
         return RankedModel(
             classes=classes,
@@ -524,7 +520,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
             n_selected=n_features,
         )
 
-    def _fit_validated(self, X, codes, weight, classes):
+    def _choose_n_features(self, X, codes, weight, classes):
         """Build the model with the smallest S of highest accuracy on held-out rows."""
         grid = size_grid(self.n_features_grid, X.shape[1])
         fold, n_held_out = held_out_folds(codes, self.cv, self.random_state)
@@ -535,9 +531,9 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         # one pass over X collects the moments of every class in every fold; the moments
         # of several folds are the sum over these folds
         n_folds = fold.max() + 1
-        cell = fold * len(classes) + codes
-        cells = collect_moments(self, X, cell, n_folds * len(classes), weight)
-        fold_moments = cells.split(n_folds)
+        group = fold * len(classes) + codes  # one for each fold and class
+        group_moments = collect_moments(self, X, group, n_folds * len(classes), weight)
+        fold_moments = group_moments.split(n_folds)
         training_moments = leave_one_out(fold_moments)
         correct_weight = np.zeros(len(grid))
         held_out_weight = 0.0
@@ -550,6 +546,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
             )
             held_out_weight += weight[rows].sum()
         accuracy = correct_weight / held_out_weight
+        # all rows together
         moments = fold_moments[0].merge(training_moments[0])
         model = self._estimate(moments, classes, smallest_best(grid, accuracy))
         best = model.scores.total(X).argmax(axis=1)
@@ -568,7 +565,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
             )
         known_families = None
         if self.__sklearn_is_fitted__():
-            known_families = self._families_of_batches_before()
+            known_families = self._check_family_unchanged()
         X, codes, weight, classes = validate_batch(
             self,
             X,
@@ -582,8 +579,11 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         moments = collect_moments(self, X, codes, n_classes, weight, known_families)
         return moments, classes
 
-    def _families_of_batches_before(self):
-        """Families of the columns, None for a single one; raise if they changed."""
+    def _check_family_unchanged(self):
+        """Raise if ``family`` changed since the last batch; return known families.
+
+        These are the families of the columns, or None if all columns share one.
+        """
         moments = self._fitted.moments
         grouped = isinstance(moments, GroupedMoments)
         before = None if grouped else self._fitted.marginals.family
@@ -672,11 +672,11 @@ def _named_failure(error, marginals, classes):
         return error
     kind = type(error)
     family = marginals.family
-    mu = marginals.mean_params
+    mu = marginals.mean_params  # about zero: only other families than the normal fail
     for k, s in np.ndindex(mu.shape[:2]):
         try:
             family.natural(mu[k, s])
-        except NOT_FOUND as failure:
+        except DENSITY_ERRORS as failure:
             if isinstance(failure, kind):
                 break
     else:

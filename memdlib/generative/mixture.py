@@ -306,6 +306,11 @@ class MixtureClassifier(BayesClassifier):
         self.skipped_ = [
             name for name in estimators if name not in self.fast_candidates
         ]
+        if len(self.skipped_) == len(estimators):
+            raise ValueError(
+                f"fast_candidates={self.fast_candidates!r} must hold at least one of "
+                f"the names {list(estimators)}"
+            )
         for name in self.skipped_:
             del estimators[name]
             if self.verbose:

@@ -69,16 +69,13 @@ _FILLED = 100_000_000
 
 
 def _holds_numbers(column):
-    """Whether a column holds only numbers, booleans and missing values."""
-    kind = getattr(column.dtype, "kind", None)  # polars has none
-    if kind is None:
-        column = np.asarray(column)
-        kind = column.dtype.kind
-    if kind != "O":
-        return kind in "biuf"
-    if column.dtype.name == "category":
+    """Whether a column holds only numbers, truth values and missing cells."""
+    if getattr(column.dtype, "name", "") == "category":
         return False
-    return all(_is_missing(cell) or isinstance(cell, Real) for cell in column)
+    cells = np.asarray(column)
+    if cells.dtype.kind != "O":
+        return cells.dtype.kind in "biuf"
+    return all(_is_missing(cell) or isinstance(cell, Real) for cell in cells)
 
 
 def _is_missing(cell):
@@ -90,8 +87,7 @@ def _number_columns(X):
     """Indices of the columns that hold numbers."""
     if sparse.issparse(X):
         return list(range(X.shape[1]))
-    columns = (safe_indexing(X, s, axis=1) for s in range(X.shape[1]))
-    return [s for s, column in enumerate(columns) if _holds_numbers(column)]
+    return [s for s in range(X.shape[1]) if _holds_numbers(safe_indexing(X, s, axis=1))]
 
 
 def _category_columns(X):
@@ -99,8 +95,7 @@ def _category_columns(X):
     places = sorted(set(range(X.shape[1])) - set(_number_columns(X)))
     for s in places:
         cells = np.asarray(safe_indexing(X, s, axis=1))
-        is_date = cells.dtype.kind in "mM"
-        if is_date or any(isinstance(cell, date) for cell in cells):
+        if cells.dtype.kind in "mM" or any(isinstance(cell, date) for cell in cells):
             name = X.columns[s] if hasattr(X, "columns") else s
             raise ValueError(
                 f"column {name!r} holds dates; convert them to numbers, for example "

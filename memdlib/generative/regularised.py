@@ -135,7 +135,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
             self._covariances.append(_ClassCovariance(rows, self.class_shrinkage))
         linear = pooled.linear()
         self._points = linear.points
-        self._nearest_point = linear.nearest_point
+        self._near_point = linear.near_point
         self._means = [pooled.about(point) for point in linear.points]
         self._low = moments.low
         self._high = moments.high
@@ -144,7 +144,7 @@ class RegularisedMeMdClassifier(PooledClassifier):
 
     def _joint_log_density(self, X):
         X = np.clip(X, self._low, self._high)
-        return recentred_scores(self._scores_about, X, self._nearest_point)
+        return recentred_scores(self._scores_about, X, self._near_point)
 
     def _scores_about(self, X, p):
         """Log p(x, k) of rows (n, d), (n, K), from their differences to point p.

@@ -16,13 +16,13 @@ import numpy as np
 from scipy import sparse
 
 from memdlib._types import Array, Bools, Indices
-from memdlib.estimator import finite_scores
+from memdlib.estimator import check_finite_scores
 from memdlib.families import MarginalFamily
 from memdlib.moments import translate_natural
 
-# Number of entries of a sparse matrix that are made dense at a time (2 MiB of doubles),
-# and of scores (rows, sizes, classes) that are compared at a time (16 MiB).
+# Entries of a sparse matrix that are made dense at a time (2 MiB of doubles).
 _FILLED = 2**18
+# Scores, over rows, sizes and classes, that are held at a time (16 MiB).
 _TOTALS = 2**21
 
 # Largest half squared distance, in standard deviations, of a class from the point about
@@ -30,19 +30,19 @@ _TOTALS = 2**21
 _REACH = 2.0**14
 
 
-def recentred_scores(scores_about, X, nearest_point):
-    """Scores (n, K) of all rows, each taken about the point near its best class.
+def recentred_scores(scores_about, X, near_point):
+    """Scores (n, K) of all rows, each taken about a point near its best class.
 
     Parameters
     ----------
     scores_about : callable
         Maps rows (n, d) and the index of a point to scores (n, K) about that point.
     X : ndarray of shape (n, d)
-    nearest_point : ndarray of int, shape (K,)
+    near_point : ndarray of int, shape (K,)
         Index of the point near each class.
     """
     scores = scores_about(X, 0)
-    point_of_row = nearest_point[scores.argmax(axis=1)]
+    point_of_row = near_point[scores.argmax(axis=1)]
     for point in np.unique(point_of_row[point_of_row > 0]):
         rows = point_of_row == point
         scores[rows] = scores_about(X[rows], point)
@@ -65,14 +65,14 @@ class LinearScores:
     slopes : ndarray of shape (q, K, d)
     offsets : ndarray of shape (q, K)
         Scores at the points.
-    nearest_point : ndarray of int, shape (K,)
+    near_point : ndarray of int, shape (K,)
         Index of the point near each class.
     """
 
     points: Array
     slopes: Array
     offsets: Array
-    nearest_point: Indices
+    near_point: Indices
 
     @classmethod
     def of(
@@ -91,21 +91,21 @@ class LinearScores:
         points = []
         slopes = []
         half_squares = []
-        nearest_point = np.full(len(means), -1)
+        near_point = np.full(len(means), -1)
         point = centre
         class_at_point = None
-        while (nearest_point < 0).any():
+        while (near_point < 0).any():
             coordinates = whiten(point)
             half_square = 0.5 * (coordinates**2).sum(axis=1)
             near = half_square <= _REACH
             if class_at_point is not None:
                 near[class_at_point] = True  # even if rounding says otherwise
-            nearest_point[(nearest_point < 0) & near] = len(points)
+            near_point[(near_point < 0) & near] = len(points)
             points.append(point)
             slopes.append(slopes_of(coordinates))
             half_squares.append(half_square)
             # next, the mean of the first class that is not yet near any point
-            class_at_point = nearest_point.argmin()
+            class_at_point = near_point.argmin()
             point = means[class_at_point]
         with np.errstate(divide="ignore"):
             log_prior = np.log(prior)
@@ -113,14 +113,14 @@ class LinearScores:
             points=np.array(points),
             slopes=np.array(slopes),
             offsets=log_prior - np.array(half_squares),
-            nearest_point=nearest_point,
+            near_point=near_point,
         )
 
     @np.errstate(over="ignore", invalid="ignore")
     def total(self, X):
         """Scores (n, K) of rows (n, d), up to a term that all classes share."""
         X = X.astype(np.float64)
-        return finite_scores(recentred_scores(self._about, X, self.nearest_point), X)
+        return check_finite_scores(recentred_scores(self._about, X, self.near_point), X)
 
     def _about(self, X, point):
         """Scores (n, K) of rows (n, d) about a single point."""
@@ -161,7 +161,8 @@ class Scores(ABC):
         for start in range(0, X.shape[0], n_rows):
             rows = slice(start, start + n_rows)
             totals = self.running_totals(X[rows], grid)
-            finite_scores(totals[:, -1], X[rows])
+            # of running sums the last one overflows if any does
+            check_finite_scores(totals[:, -1], X[rows])
             is_correct = totals.argmax(axis=2) == codes[rows, None]
             correct += weight[rows] @ is_correct
         return correct
@@ -200,9 +201,10 @@ def steps_of(grid):
 class MarginalScores(Scores):
     """Log densities of the class marginals of some features, built once.
 
-    Every feature has a centre. Once the log density of the widest class, the reference,
-    is subtracted from those of all classes, scores are linear in the powers of
-    z = x - centre. There are two exceptions, for which ``slopes`` and ``constant`` are
+    Every feature has a centre. The scores are linear in the powers of z = x - centre,
+    once a common reference is subtracted from all classes: the smallest value of each
+    parameter over the classes within reach, so that no coefficient of the highest power
+    is positive. There are two exceptions, for which ``slopes`` and ``constant`` are
     zero. A narrow class that is out of reach of the centre "needs its own centre": its
     density is taken about its own location. A feature whose classes are out of reach of
     each other is "scored per class".
@@ -218,8 +220,8 @@ class MarginalScores(Scores):
         Coefficients of z, z^2, ..., relative to the reference.
     constant : ndarray of shape (K, f)
     reference : ndarray of shape (m + 1, f)
-        Natural parameters of the widest class about the centre, followed by its
-        log-normaliser.
+        Smallest natural parameters about the centre of the classes within reach,
+        followed by their smallest log-normaliser; not the density of any one class.
     needs_own_centre : ndarray of bool, shape (K, f)
     scored_per_class : ndarray of bool, shape (f,)
     class_params : ndarray of shape (m + 1, K, f)
@@ -250,7 +252,7 @@ class MarginalScores(Scores):
         n_classes, n_features = class_params.shape[1:]
         if family.translates:
             location = marginals.moments.location.take(features, axis=1)
-            centre = _common_centre(location, class_params[-2])
+            centre = _common_centre(location, precision=class_params[-2])
             moved = translate_natural(natural, location - centre)
             params = _with_log_normaliser(family, moved)
             out_of_reach, scored_per_class = _out_of_reach(class_params, params)
@@ -281,7 +283,7 @@ class MarginalScores(Scores):
         columns = self.columns(X)
         one_step = np.zeros(columns.shape[1], dtype=np.intp)
         sums = self.step_sums(columns, one_step, 1)[:, 0]
-        return finite_scores(self.log_prior + sums, X)
+        return check_finite_scores(self.log_prior + sums, X)
 
     def running_totals(self, X, grid):
         totals = self.step_sums(self.columns(X), steps_of(grid), len(grid))
@@ -345,10 +347,16 @@ class MarginalScores(Scores):
     def _linear_sums(self, z, step, n_steps):
         """Part of the sums that is linear in powers of z (n, f), dense or sparse."""
         n_classes = len(self.log_prior)
-        ones = np.ones((1, len(step)))
-        sums = (ones @ by_step(self.constant, step, n_steps)).ravel()
+        sums = by_step(self.constant, step, n_steps).sum(axis=0)
         for j, slopes in enumerate(self.slopes, start=1):
-            added = _power(z, j) @ by_step(slopes, step, n_steps)
+            if j == 1:
+                power = z
+            elif sparse.issparse(z):
+                # not z.power(j), which sorts the entries
+                power = type(z)((z.data**j, z.indices, z.indptr), z.shape)
+            else:
+                power = z**j
+            added = power @ by_step(slopes, step, n_steps)
             sums = sums + (added.toarray() if sparse.issparse(added) else added)
         return sums.reshape(-1, n_steps, n_classes)
 
@@ -369,6 +377,7 @@ class MarginalScores(Scores):
         if known.all():
             sums = self._linear_sums(z, step, n_steps)
         else:
+            # cells filled with z = 0 contribute the constant, which is taken off again
             sums = self._linear_sums(np.where(known, z, 0.0), step, n_steps)
             missing = ~known @ by_step(self.constant, step, n_steps)
             sums -= missing.reshape(sums.shape)
@@ -388,6 +397,7 @@ class MarginalScores(Scores):
         log_densities = [
             self._class_log_density(X[:, s], k, s) for k in range(len(self.log_prior))
         ]
+        # a class of prior zero must not set the reference
         possible = np.isfinite(self.log_prior)
         best = np.max(np.array(log_densities)[possible], axis=0)
         within_step = by_step(np.ones((1, s.sum())), step[s], n_steps)
@@ -407,11 +417,11 @@ def _with_log_normaliser(family, natural):
 
 
 def _common_centre(location, precision):
-    """Point (f,) about which the powers of each feature are taken.
+    """Centre (f,) of each feature, about which its powers are taken.
 
-    This is the location of the narrowest class, which would lose the most digits about
-    any other point. If a class is located at zero, zero takes precedence: the zeros of
-    sparse data then add nothing.
+    This is zero if a class is located there, so that the zeros of sparse data add
+    nothing; else the location of the narrowest class, which would lose the most digits
+    about any other point.
     """
     features = np.arange(location.shape[1])
     of_narrowest = location[precision.argmax(axis=0), features]
@@ -429,21 +439,13 @@ def _out_of_reach(class_params, params):
     # the log-normaliser grows by half the squared distance in standard deviations
     distance = np.abs(params[-1] - class_params[-1])
     out_of_reach = ~(distance <= _REACH)
+    # the highest natural parameter is half the inverse variance: of the families, only
+    # the normal one translates
     precision = class_params[-2]
     # the same distances in standard deviations of the widest class
     distance_of_widest = distance * (precision.min(axis=0) / precision)
     no_common_centre = ~(distance_of_widest <= _REACH).all(axis=0)
     return out_of_reach, no_common_centre | out_of_reach.all(axis=0)
-
-
-def _power(z, j):
-    """Power j of dense or sparse values."""
-    if j == 1:
-        return z
-    if sparse.issparse(z):
-        # not z.power, which sorts the entries
-        return type(z)((z.data**j, z.indices, z.indptr), z.shape)
-    return z**j
 
 
 def _has_missing(columns):

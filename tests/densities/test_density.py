@@ -90,7 +90,7 @@ def test_the_type_of_a_sequence_says_nothing_of_the_support():
         (lambda: MaxEntDensity(1).from_moments([0.0]), InfeasibleMomentsError,
          "under 1 moment: a mean alone leaves the entropy without bound"),
         (lambda: MaxEntDensity(3).fit([1.0, 2.0, 4.0]), InfeasibleMomentsError,
-         "no maximum under these, unless the density with 2 moments has the last"),
+         "no maximum under these moments unless the density with 2"),
         (lambda: MaxEntDensity(1, support=HALF).from_moments([-1.0]),
          InfeasibleMomentsError, r"density 0: no density on \[0, inf\) has mean -1"),
         (lambda: MaxEntDensity(2, support=(0, 1)).fit([0.3, np.nan]), ValueError,

@@ -138,7 +138,7 @@ def test_a_feature_that_is_constant_in_every_class_still_tells_them_apart(kind, 
     assert model.order_.tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("asked", [[], [0, 1], [6], [0.5], [True], ["1"]])
+@pytest.mark.parametrize("asked", [[], [0, 1], [6], [0.5], [True], ["1"], "all"])
 def test_sizes_asked_for_are_integers_each_tried_once(asked):
     assert size_grid("every", 5).tolist() == [1, 2, 3, 4, 5]
     assert size_grid([[4, 2], [2, 5]], 5).tolist() == [2, 4, 5]

@@ -129,7 +129,7 @@ def test_the_mixture_is_what_a_loop_finds(lead, weighted):
             ours = ours if isinstance(ours, list) else [ours]
             ours = [class_scores(model, Z) for model in ours]
             assert_allclose(ours, whole, rtol=0, atol=1e-9)
-    weights, _ = mixture_weights(log_q, share)
+    weights, _ = mixture_weights(np.array(log_q), share)
     weights = np.where(weights < 1 / (1 + w.sum()), 0, weights)
     weights /= weights.sum()
     assert_allclose(table["weight"], [*weights, 0], rtol=0, atol=1e-5)

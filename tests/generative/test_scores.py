@@ -5,7 +5,7 @@ from scipy import sparse, stats
 from scipy.special import log_softmax
 
 from memdlib import MeMdClassifier
-from memdlib.estimator import finite_scores
+from memdlib.estimator import check_finite_scores
 from memdlib.families import get_family
 from memdlib.generative.marginals import ClassMarginals, family_moments
 from memdlib.generative.scores import MarginalScores
@@ -90,5 +90,5 @@ def test_the_first_row_that_overflows_is_named_by_its_largest_value(kind):
         model.total(kind(wild))
     with pytest.raises(ValueError, match=r"row that holds 1\.23457e\+300 over"):
         model.correct_weight(kind(wild), y, np.ones(60), [1, 3])
-    scored = finite_scores(np.array([[0.0, -np.inf], [-np.inf, 2.0]]), X[:2])
+    scored = check_finite_scores(np.array([[0.0, -np.inf], [-np.inf, 2.0]]), X[:2])
     assert scored.tolist() == [[0.0, -np.inf], [-np.inf, 2.0]]
