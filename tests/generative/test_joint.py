@@ -32,7 +32,7 @@ def test_attributes_are_the_class_densities(covariance, shrinkage):
         lam = model.natural_params_
         assert_allclose(family.natural(mu), lam, rtol=1e-9, atol=1e-10)
     kind = "variance" if covariance == "diagonal" else "correlation"
-    s = getattr(model, f"{kind}_shrinkage_")
+    s = np.asarray(getattr(model, f"{kind}_shrinkage_"))
     assert s.shape == ((3,) if covariance == "full" else ())
     assert ((s > 0) & (s <= 1) if shrinkage == "auto" else s == shrinkage).all()
 
