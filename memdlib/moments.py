@@ -262,7 +262,7 @@ def class_moments(
     overflowed = ~np.isfinite(sums).all(axis=(0, 2))
     if overflowed.any():
         raise ValueError(
-            f"the moments of feature {int(overflowed.argmax())} overflow; rescale it"
+            f"the moments of feature {overflowed.argmax()} overflow; rescale it"
         )
     return ClassMoments(weight=total, sums=sums, location=location, count=count)
 

@@ -71,7 +71,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     natural_params_ : ndarray of shape (K, d + 1)
         lambda in p(c | x) = exp(-lambda_c . (1, x)) / Z(x): minus the intercepts and
         coefficients.
-    history_ : ndarray of shape (n_iter_ + 1,)
+    history_ : ndarray of shape (number of steps + 1,)
         Penalised negative log-likelihood per unit of weight, in nats, at the start and
         after each step.
     n_iter_ : int

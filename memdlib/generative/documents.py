@@ -67,12 +67,10 @@ class DocumentScores(Scores):
 
     def running_totals(self, X, grid):
         X = self.family.observe(X)
-        theta = self.theta[:, self.features]
-        theta_left_out = np.delete(self.theta, self.features, axis=1).sum(axis=1)
-        other_slopes = _log_relative(_tail_sums(theta, theta_left_out))[:, grid].T
         counts = X[:, self.features]
+        slopes = _log_relative(self.theta[:, self.features])
         step = steps_of(grid)
-        added = counts @ by_step(_log_relative(theta), step, len(grid))
+        added = counts @ by_step(slopes, step, len(grid))
         n_added = counts @ by_step(np.ones((1, len(step))), step, len(grid))
         if sparse.issparse(added):
             added, n_added = added.toarray(), n_added.toarray()
@@ -82,18 +80,21 @@ class DocumentScores(Scores):
         n_words = np.asarray(X.sum(axis=1)).reshape(-1, 1)
         n_others = n_words - np.cumsum(n_added, axis=1)
         # with fractional counts, rounding may leave a negative number
-        return totals + np.maximum(n_others, 0.0)[..., None] * other_slopes
+        n_others = np.maximum(n_others, 0.0)
+        return totals + n_others[..., None] * self._other_slopes()[grid]
 
+    def _other_slopes(self):
+        """Slopes (f + 1, K) of all words except the first 0, 1, ..., f ranked ones.
 
-def _tail_sums(theta, theta_left_out):
-    """Probability (K, f + 1) of all words except the first 0, 1, ..., f ranked ones.
-
-    Sums start at the last word, to avoid differences of nearly equal numbers. A column
-    of zeros, where no words remain, is replaced by ones.
-    """
-    reversed_theta = np.column_stack([theta_left_out, theta[:, ::-1]])
-    tails = np.cumsum(reversed_theta, axis=1)[:, ::-1]
-    return np.where(tails.any(axis=0), tails, 1.0)
+        Their probabilities are summed from the last word on, to avoid differences of
+        nearly equal numbers. Where no words remain, the slopes are zero.
+        """
+        theta_left_out = np.delete(self.theta, self.features, axis=1).sum(axis=1)
+        from_last = np.column_stack(
+            [theta_left_out, self.theta[:, self.features[::-1]]]
+        )
+        theta = np.cumsum(from_last, axis=1)[:, ::-1]
+        return _log_relative(np.where(theta.any(axis=0), theta, 1.0)).T
 
 
 class MultinomialMeMdClassifier(MeMdClassifier):

@@ -521,7 +521,10 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         )
 
     def _choose_n_features(self, X, codes, weight, classes):
-        """Build the model with the smallest S of highest accuracy on held-out rows."""
+        """Build the model with the smallest S of highest accuracy on held-out rows.
+
+        Long because every step of the choice is here: folds, moments, accuracy, model.
+        """
         grid = size_grid(self.n_features_grid, X.shape[1])
         fold, n_held_out = held_out_folds(codes, self.cv, self.random_state)
         if not n_held_out:
@@ -536,7 +539,6 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         fold_moments = group_moments.split(n_folds)
         training_moments = leave_one_out(fold_moments)
         correct_weight = np.zeros(len(grid))
-        held_out_weight = 0.0
         for f in range(n_held_out):
             # held-out rows are used neither for the ranking nor for the marginals
             model = self._estimate(training_moments[f], classes, grid[-1])
@@ -544,8 +546,8 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
             correct_weight += model.scores.correct_weight(
                 X[rows], codes[rows], weight[rows], grid
             )
-            held_out_weight += weight[rows].sum()
-        accuracy = correct_weight / held_out_weight
+        held_out = fold < n_held_out
+        accuracy = correct_weight / weight[held_out].sum()
         # all rows together
         moments = fold_moments[0].merge(training_moments[0])
         model = self._estimate(moments, classes, smallest_best(grid, accuracy))
@@ -553,7 +555,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         _warn_of_lower_accuracy(
             on_fit=weight[best == codes].sum() / weight.sum(),
             held_out=accuracy.max(),
-            n_held_out=np.count_nonzero(fold < n_held_out),
+            n_held_out=np.count_nonzero(held_out),
         )
         return replace(model, validation_n_features=grid, validation_curve=accuracy)
 

@@ -245,7 +245,10 @@ class MarginalScores(Scores):
     @classmethod
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def of(cls, marginals, features):
-        """Build scores from some features (f,), in the given order."""
+        """Build scores from some features (f,), in the given order.
+
+        Long because it names every field.
+        """
         family = marginals.family
         natural = marginals.natural_params_of(features)
         class_params = _with_log_normaliser(family, natural)
@@ -383,10 +386,10 @@ class MarginalScores(Scores):
             sums -= missing.reshape(sums.shape)
         for k in np.flatnonzero(self.needs_own_centre.any(axis=1)):
             s = self.needs_own_centre[k]
-            shared = _log_density(z[:, s], self.reference[:, s])
-            excess = self._class_log_density(X[:, s], k, s) - shared
-            excess = np.where(known[:, s], excess, 0.0)
-            sums[..., k] += excess @ by_step(np.ones((1, s.sum())), step[s], n_steps)
+            excess = self._class_log_density(X[:, s], k, s)
+            excess -= _log_density(z[:, s], self.reference[:, s])
+            within_step = by_step(np.ones((1, s.sum())), step[s], n_steps)
+            sums[..., k] += np.where(known[:, s], excess, 0.0) @ within_step
         if self.scored_per_class.any():
             self._add_per_class(sums, X, known, step, n_steps)
         return sums

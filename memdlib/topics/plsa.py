@@ -311,7 +311,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         P(z); zero for a topic that has died out.
     topic_counts_ : ndarray of shape (n_components,)
         Expected number of counts of each topic, including the added ones.
-    history_ : ndarray of shape (n_iter_ + 1,)
+    history_ : ndarray of shape (number of steps + 1,)
         Objective at the start and after each step, in nats; it never falls. For
         ``beta=1`` and ``alpha=0`` it is the log-likelihood.
     n_iter_ : int
