@@ -30,6 +30,7 @@ from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.mixture import MixtureClassifier
 from memdlib.generative.regularised import RegularisedMeMdClassifier
 from memdlib.generative.weighting import DivergenceWeighter
+from memdlib.validation import check_sizes
 
 
 def normal_scores(X):
@@ -106,9 +107,12 @@ def _category_columns(X):
 
 def _as_floats(X):
     """Convert numbers, booleans and missing values to floats."""
-    return check_array(
+    X = check_array(
         X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
     )
+    # an imputer may see missing cells, but no number whose square overflows
+    check_sizes(SimpleImputer(), X, training=False)
+    return X
 
 
 def _level_names(X):

@@ -28,8 +28,8 @@ ROUGH, ONE_TOPIC = PLSA(2, tol=0.1, random_state=0), PLSA(1, alpha=0.1)
 BY_ERROR = {"strategy": "quantile", "intercept": True, "criterion": "error"}
 VARIANTS = [
     ConditionalMaxEntClassifier(C=100.0),
-    ConditionalMaxEntClassifier("gis", C=0.3, tol=0.02, class_weight="balanced"),
-    ConditionalMaxEntClassifier("iis", C=0.3, tol=0.02),
+    ConditionalMaxEntClassifier("gis", C=1 / 3, tol=0.02, class_weight="balanced"),
+    ConditionalMaxEntClassifier("iis", C=1 / 3, tol=0.02),
     MeMdClassifier("jeffreys", n_features=None),
     MeMdClassifier("js", variance_shrinkage="auto"),
     MeMdClassifier("js", n_features_grid="every", cv=3),
