@@ -261,10 +261,10 @@ def check_real_array(values, name):
     if sparse.issparse(values):
         raise ValueError(f"{name} is sparse; pass {name}.toarray()")
     try:
-        found = np.asarray(values)
-        if found.dtype.kind in "cmM":
-            raise TypeError(f"{found.dtype} is not a real type")
-        return found.astype(np.float64, copy=False)
+        array = np.asarray(values)
+        if array.dtype.kind in "cmM":
+            raise TypeError(f"{array.dtype} is not a real type")
+        return array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{name} must be real numbers, in rows of equal length: {error}"
@@ -276,8 +276,8 @@ def check_domain(valid, values, what, remedy):
     if np.all(valid):
         return
     where = tuple(int(i) for i in np.argwhere(~np.asarray(valid))[0])
-    place = f" at index {where}" if where else ""
-    raise ValueError(f"{what} = {np.asarray(values)[where]}{place}: {remedy}")
+    position = f" at index {where}" if where else ""
+    raise ValueError(f"{what} = {np.asarray(values)[where]}{position}: {remedy}")
 
 
 def check_sample_weight(sample_weight, X, name="sample_weight"):

@@ -467,8 +467,8 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         Raises
         ------
         ValueError
-            If X holds strings, infinite values or values outside the support of the
-            family. The message names the column and a remedy.
+            If X holds strings (the message names the column and an encoder), infinite
+            values, or values outside the support of the family.
 
         Warns
         -----

@@ -93,8 +93,8 @@ def _number_columns(X):
 
 def _category_columns(X):
     """Indices of all other columns; raise ValueError if one holds dates."""
-    places = sorted(set(range(X.shape[1])) - set(_number_columns(X)))
-    for s in places:
+    indices = sorted(set(range(X.shape[1])) - set(_number_columns(X)))
+    for s in indices:
         cells = np.asarray(safe_indexing(X, s, axis=1))
         if cells.dtype.kind in "mM" or any(isinstance(cell, date) for cell in cells):
             name = X.columns[s] if hasattr(X, "columns") else s
@@ -102,7 +102,7 @@ def _category_columns(X):
                 f"column {name!r} holds dates; convert them to numbers, for example "
                 "days since a reference date"
             )
-    return places
+    return indices
 
 
 def _as_floats(X):
