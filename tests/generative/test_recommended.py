@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from memdlib import MeMdClassifier, make_memd
-from memdlib.generative import MixtureClassifier, mixture, normal_scores, recommended
+from memdlib.generative import MixtureClassifier, columns, mixture, normal_scores
 from tests.generative.conftest import word_counts
 
 
@@ -270,7 +270,7 @@ def test_encoded_categories_may_be_sparse(monkeypatch):
     )
     expected = dense.predict_proba(X)
     assert_allclose(inside.predict_proba(X), expected, rtol=0, atol=1e-12)
-    monkeypatch.setattr(recommended, "_FILLED", 300)
+    monkeypatch.setattr(columns, "_FILLED", 300)
     with pytest.raises(ValueError, match="200 x 7 is too large for a dense array"):
         inside.fit(X, y)
 
