@@ -15,6 +15,7 @@ class LinearSplines(SplineTransformer):
         super().__init__(degree=1, knots="quantile", **constant)
 
     def fit(self, X, y=None, sample_weight=None):
+        """Place the knots at quantiles of each column of X (n, d); return self."""
         # up to seven functions per feature, fewer if there are many features
         self.n_knots = 1 + min(7, max(2, 240 // X.shape[1]))
         return super().fit(X, y, sample_weight)
@@ -48,6 +49,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y=None, sample_weight=None):
+        """Draw the rows and find the directions, from X (n, d); return self."""
         self.scaler_ = StandardScaler().fit(X, sample_weight=sample_weight)
         rows = shuffle(self.scaler_.transform(X), random_state=self.random_state)
         n_components = max(200, min(self.max_components, len(X) // 3))
@@ -60,6 +62,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X):
+        """Values (n, number of rows drawn) of the functions at the rows of X (n, d)."""
         return self._kernel(self.scaler_.transform(X)) @ self.normalization_
 
     def _kernel(self, Z):
