@@ -153,8 +153,6 @@ _CANDIDATES = {"expression": _EXPRESSION, "table": _TABLE, "text": _TEXT}
 _FAST_CANDIDATES = {"table": ["correlated", "linear", "kernel, 1.0"]}
 # With few features the densities may be right, and need no temperature.
 _EXPECTED_LOG_ODDS = {"expression": 3.0, "table": None, "text": 1.0}
-# Thousands of genes are usually informative, even if few samples show little of it.
-_BASELINE_LOG_ODDS = {"expression": -5.0, "table": 5.0, "text": 5.0}
 
 
 def make_memd(kind, **overrides):
@@ -233,7 +231,6 @@ def make_memd(kind, **overrides):
     # clone, so that every pipeline has its own copies of the candidates
     options = {
         "expected_log_odds": _EXPECTED_LOG_ODDS[kind],
-        "baseline_log_odds": _BASELINE_LOG_ODDS[kind],
         "fast_candidates": _FAST_CANDIDATES.get(kind),
     }
     model = clone(MixtureClassifier(_CANDIDATES[kind], **options))

@@ -142,15 +142,18 @@ def test_the_mixture_is_what_a_loop_finds(lead, weighted):
     assert clf.class_prior_ == pytest.approx(prior)
 
 
-def test_where_nothing_is_known_it_is_the_class_shares():
+def test_where_nothing_is_known_half_of_it_is_the_class_shares():
     rng = np.random.default_rng(3)
     y = (np.arange(80) % 8 == 0).astype(int)
     clf = MixtureClassifier([FULL], expected_log_odds=9.0, random_state=0)
     clf.fit(rng.normal(size=(80, 20)), y)
-    p = clf.predict_proba(rng.normal(size=(100, 20)))
-    assert_allclose(p, [[0.875, 0.125]] * 100)
-    assert clf.cv_results_["weight"].tolist() == [0, 1]
-    assert clf.named_estimators_ == {}
+    Z = rng.normal(size=(100, 20))
+    candidate = clf.calibrations_["full"].log_posterior(
+        [clf.named_estimators_["full"].predict_log_proba(Z)]
+    )
+    expected = 0.5 * np.exp(candidate) + 0.5 * np.array([0.875, 0.125])
+    assert_allclose(clf.predict_proba(Z), expected)
+    assert clf.cv_results_["weight"].tolist() == [0.5, 0.5]
 
 
 def test_class_shares_get_their_odds():
@@ -168,7 +171,7 @@ def test_class_shares_get_their_odds():
     weights = np.array([clf.cv_results_["weight"] for clf in fitted.values()])
     odds = np.log(weights[1:4, 0] / weights[1:4, 1])
     assert_allclose(np.diff(odds), [-1.0, -1.5], rtol=0, atol=1e-9)
-    assert weights[[0, -1]].tolist() == [[1, 0], [0, 1]]
+    assert weights[[0, -1]].tolist() == [[1, 0], [0.5, 0.5]]
     assert_allclose(p[1.0], weights[2, 0] * p[-1e4] + 0.5 * weights[2, 1], rtol=1e-9)
 
 

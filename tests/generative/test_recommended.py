@@ -310,20 +310,6 @@ def test_wide_tables_leave_out_what_they_cannot_pay(monkeypatch, capsys):
     assert len(every.cv_results_["name"]) == len(names) + 1
 
 
-def test_noise_gets_the_class_shares():
-    """Of few rows too, where one candidate of ten is right by chance."""
-    worse = []
-    for seed in range(6):
-        rng = np.random.default_rng([50, seed])
-        y = (np.arange(2012) % 4 == 0).astype(int)
-        X = rng.normal(size=(2012, 5))
-        model = make_memd("table", random_state=0).fit(X[:12], y[:12])
-        p = model.predict_proba(X[12:])[np.arange(2000), y[12:]]
-        shares = np.where(y[12:], 0.25, 0.75)
-        worse.append(np.log(shares).mean() - np.log(p).mean())
-    assert np.mean(worse) < 0.03
-
-
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
