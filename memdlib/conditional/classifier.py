@@ -176,6 +176,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         message = self._convergence_message(dual, codes, optimum)
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        self._warn_of_outcome(X, codes, weight)
         return self
 
     def __sklearn_tags__(self):

@@ -179,6 +179,7 @@ feature_names_in_
     family = Binomial()
     variance_shrinkage = 0.0
     _scores_type = DocumentScores
+    _outcome_remedy = 'the densities do not fit; compare memdlib.make_memd("text")'
 
     def __init__(
         self,

@@ -268,6 +268,7 @@ class JointMaxEntClassifier(MomentClassifier):
         X, codes, weight, classes = validate_labelled(self, X, y, sample_weight)
         moments = self._class_moments(X, codes, len(classes), weight)
         self._fitted = self._estimate(moments, classes)
+        self._warn_of_outcome(X, codes, weight)
         return self
 
     def _batch_moments(self, X, y, sample_weight, classes, known_classes):

@@ -101,6 +101,7 @@ class RankedModel(MarginalModel):
     n_selected: int
     validation_n_features: Indices = None
     validation_curve: Array = None
+    n_held_out: int = 0
 
 
 class MomentClassifier(BayesClassifier):
@@ -473,8 +474,9 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         Warns
         -----
         UserWarning
-            If a class with a normal marginal has only one row, or if the accuracy on
-            the training rows is much lower than on held-out rows.
+            If a class with a normal marginal has only one row; or if the accuracy on
+            the training rows is much lower than on held-out rows, or lower than the
+            share of the largest class; or if all rows have the same posteriors.
         """
         X, codes, weight, classes = validate_labelled(
             self, X, y, sample_weight, class_weight=self.class_weight
@@ -487,6 +489,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         # only without weights is a class of weight 1 a class of one row
         if sample_weight is None and self.class_weight is None:
             self._warn_of_single_rows()
+        self._warn_of_outcome(X, codes, weight)
         return self
 
     def _estimate(self, moments, classes, n_features=None):
@@ -551,13 +554,12 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         # all rows together
         moments = fold_moments[0].merge(training_moments[0])
         model = self._estimate(moments, classes, smallest_best(grid, accuracy))
-        best = model.scores.total(X).argmax(axis=1)
-        _warn_of_lower_accuracy(
-            on_fit=weight[best == codes].sum() / weight.sum(),
-            held_out=accuracy.max(),
+        return replace(
+            model,
+            validation_n_features=grid,
+            validation_curve=accuracy,
             n_held_out=np.count_nonzero(held_out),
         )
-        return replace(model, validation_n_features=grid, validation_curve=accuracy)
 
     def _batch_moments(self, X, y, sample_weight, classes, known_classes):
         if self.class_weight == "balanced":
@@ -639,6 +641,27 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         correct = scores.correct_weight(X, class_codes[codes], weight, grid)
         return grid, correct / weight.sum()
 
+    _outcome_remedy = (
+        "the densities do not fit; compare another family, variance_shrinkage=1.0, "
+        "with which the classes share their variances, or memdlib.make_memd"
+    )
+
+    def _outcome_message(self, posteriors, accuracy, share):
+        model = self._fitted
+        if model.n_held_out:
+            held_out = model.validation_curve.max()
+            # upper bound for a share of rows
+            standard_error = 0.5 / math.sqrt(model.n_held_out)
+            if accuracy < held_out - max(_FAR_BELOW, 4.0 * standard_error):
+                return (
+                    f"accuracy is {accuracy:.3f} on the training rows but "
+                    f"{held_out:.3f} on held-out rows: some density depends on few "
+                    "rows, like a normal density for a column with two values; code "
+                    'such values as 0 and 1 and try family="auto", or try '
+                    'variance_shrinkage="auto"'
+                )
+        return super()._outcome_message(posteriors, accuracy, share)
+
     def _warn_of_single_rows(self):
         """Warn about classes of a single row, which have no variance of their own."""
         single = self._fitted.marginals.moments.weight == 1
@@ -652,20 +675,6 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
                 UserWarning,
                 stacklevel=4,
             )
-
-
-def _warn_of_lower_accuracy(on_fit, held_out, n_held_out):
-    """Warn if training rows are classified much worse than held-out rows."""
-    standard_error = 0.5 / math.sqrt(n_held_out)  # upper bound for a share of rows
-    if on_fit < held_out - max(_FAR_BELOW, 4.0 * standard_error):
-        warnings.warn(
-            f"accuracy is {on_fit:.3f} on the training rows but {held_out:.3f} on "
-            "held-out rows: some density depends on few rows, like a normal density "
-            "for a column with two values; code such values as 0 and 1 and try "
-            'family="auto", or try variance_shrinkage="auto"',
-            UserWarning,
-            stacklevel=5,
-        )
 
 
 def _named_failure(error, marginals, classes):

@@ -302,6 +302,7 @@ class MixtureClassifier(BayesClassifier):
         )
         if weight_without_steps > 0.5:
             _warn_of_outlier(X, getattr(self, "feature_names_in_", None))
+        self._warn_of_outcome(X, codes, weight)
         return self
 
     def _skip_slow_candidates(self, estimators, X):
@@ -610,10 +611,10 @@ def _fit_copy(estimator, X, y, weight):
     """A copy of a step or model fitted to X (n, d), with weights if it takes them."""
     takes_weight = has_fit_parameter(estimator, "sample_weight")
     fit_params = {"sample_weight": weight} if takes_weight else {}
-    with warnings.catch_warnings():
-        # MeMdClassifier warns of low accuracy, which is measured here in any case
-        warnings.filterwarnings("ignore", "accuracy is", UserWarning)
-        return clone(estimator).fit(X, y, **fit_params)
+    copy = clone(estimator)
+    if isinstance(copy, BayesClassifier):
+        copy._warns_of_outcome = False  # it is measured on held-out rows
+    return copy.fit(X, y, **fit_params)
 
 
 def _class_scores(model, X):

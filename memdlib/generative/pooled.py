@@ -392,6 +392,7 @@ class PooledClassifier(BayesClassifier):
             self, X, y, sample_weight, class_weight=self.class_weight
         )
         self._estimate(PooledMoments.of(X, codes, len(self.classes_), weight))
+        self._warn_of_outcome(X, codes, weight)
         return self
 
     @abstractmethod

@@ -111,7 +111,7 @@ class NMLClassifier(BayesClassifier):
         ValueError
             If ``alpha`` is zero and a feature separates the classes.
         """
-        X, codes, _, self.classes_ = validate_labelled(self, X, y, None)
+        X, codes, weight, self.classes_ = validate_labelled(self, X, y, None)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         self.selector_ = NMLFeatureSelector(
             n_moments=self.n_moments,
@@ -127,6 +127,7 @@ class NMLClassifier(BayesClassifier):
         self.log_odds_ = _level_log_odds(
             self.selector_, self.class_prior_[1], self.alpha
         )
+        self._warn_of_outcome(X, codes, weight)
         return self
 
     def accuracy_curve(self, X, y):

@@ -195,7 +195,8 @@ def test_steps_in_common_are_taken_once():
     chosen = list(clf.named_estimators_)
     assert len(learnt) == 5 + any(name.startswith("2") for name in chosen)
     assert max(learnt[:5]) < len(X)
-    assert taken == [len(X)] * (1 + any(name.endswith("after") for name in chosen))
+    # once for all folds; for the fit to all rows, and for the outcome on them
+    assert taken == [len(X)] * (1 + 2 * any(name.endswith("after") for name in chosen))
 
 
 def test_steps_that_differ_within_a_long_array_are_not_shared():
@@ -224,7 +225,7 @@ def test_steps_that_differ_within_a_long_array_are_not_shared():
     assert log_loss["all"] < 0.3
     assert log_loss["without"] > 0.6
     assert calls[:2] == [1.0, 0.0]  # equal arrays are still shared
-    assert calls[2:] == [1.0]  # in the fit to all rows
+    assert calls[2:] == [1.0, 1.0]  # in the fit to all rows, and for its outcome
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (1, 1, 1), (2, 1), (6, 1, 2), (9, 3, 1, 1)])

@@ -35,6 +35,7 @@ def posterior_logits(x, y, m, intercept, smoothing):
     return dict(zip(occupied, orthonormal @ fit.x, strict=True))
 
 
+@pytest.mark.filterwarnings("ignore:accuracy is")  # one moment says little here
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("m", [1, 2, 3, 5])
 def test_posteriors_multiplied_one_by_one(m, intercept):
