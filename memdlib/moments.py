@@ -7,6 +7,13 @@ For every class k and feature s these are the weighted power sums
 about a location c among the data of the class, so that variances keep their digits
 however far apart the classes lie. They are exact sufficient statistics of every family
 here, and they *add*: over batches, workers, folds, and over "all but class k".
+
+The location is the heaviest row of the class. With its share p of the weight,
+
+    (mean - c)^2 <= variance / p,
+
+so that the difference of the second moment and the squared first one keeps all digits
+but those of 1 / p, however far the weights span; about a light row it may lose all.
 """
 
 from dataclasses import dataclass, replace
@@ -96,14 +103,15 @@ class ClassMoments:
         Returns
         -------
         ClassMoments
-            About the locations of ``self``, or of ``other`` where ``self`` is empty.
+            About the locations of the heavier part; of ``self`` if both weigh the same.
         """
         if other.sums.shape != self.sums.shape:
             raise ValueError(
                 f"moments of shape {other.sums.shape} cannot be added to those of "
                 f"shape {self.sums.shape}; classes, features and order must agree"
             )
-        location = np.where(self.count > 0, self.location, other.location)
+        heavier = other.count > self.count
+        location = np.where(heavier, other.location, self.location)
         return type(self)(
             weight=self.weight + other.weight,
             sums=self._about(location) + other._about(location),
@@ -232,8 +240,8 @@ def class_moments(
         Nonnegative instance weights; None means one each.
     about_zero : bool, default=False
         Take the powers about zero, as families that do not translate need; otherwise
-        they are taken about a row of each class (about zero in a sparse column that
-        does not store every row of the class).
+        they are taken about the heaviest row of each class. In a sparse column, the
+        rows of a class that are not stored count as one row of value zero.
 
     Returns
     -------
@@ -250,15 +258,19 @@ def class_moments(
     total = np.bincount(codes, weights=weight, minlength=n_classes)
     location = np.zeros((n_classes, X.shape[1]))
     if not about_zero:
-        location = _locations(X, codes, n_classes)
+        location = _locations(X, codes, weight, n_classes)
     count = np.broadcast_to(total[:, None], location.shape)
     power_sums = _sparse_sums if sparse.issparse(X) else _dense_sums
     sums = power_sums(X, codes, weight, order, location)
     if np.isnan(sums).any():
         fill = _fill_sparse if sparse.issparse(X) else _fill_dense
-        X, location, missing = fill(X, codes, location)
+        X, location, missing = fill(X, codes, weight, location)
         count = count - _by_class(missing, missing.data, codes, weight, n_classes)
         sums = power_sums(X, codes, weight, order, location)
+    if order > 1:
+        # rows at another number differ by an ulp or more: these weigh next to nothing
+        ulp = np.finfo(np.float64).eps * location
+        sums[sums[..., 1] < count * ulp**2] = 0.0
     overflowed = ~np.isfinite(sums).all(axis=(0, 2))
     if overflowed.any():
         raise ValueError(
@@ -286,12 +298,12 @@ def joint_moments(
     Returns
     -------
     JointMoments
-        About a row of each class.
+        About the heaviest row of each class.
     """
     X, codes, weight = _prepare(X, codes, sample_weight)
     total = np.bincount(codes, weights=weight, minlength=n_classes)
     sums = np.zeros((n_classes, X.shape[1], X.shape[1] + 1))
-    location = _locations(X, codes, n_classes)
+    location = _locations(X, codes, weight, n_classes)
     for k, rows in _rows_by_class(codes, n_classes, X.shape[1]):
         centred = X[rows] - location[k]
         weighted = weight[rows, None] * centred
@@ -390,21 +402,35 @@ def _prepare(X, codes, weight):
     return X, codes, np.asarray(weight, dtype=np.float64)
 
 
-def _locations(X, codes, n_classes):
+def _locations(X, codes, weight, n_classes):
     """Points (K, d) of the data of each class, about which a constant is zero."""
-    last_row = np.zeros(n_classes, dtype=np.intp)
-    last_row[codes] = np.arange(len(codes))
-    if not sparse.issparse(X):
-        return np.asarray(X[last_row], dtype=np.float64)
-    # zero where the class has a row that is not stored, so that it adds nothing
-    one = np.ones(len(codes))
-    n_nonzero = _by_class(X, X.data != 0, codes, one, n_classes)
-    n_rows = np.bincount(codes, minlength=n_classes)
-    full = (n_nonzero == n_rows[:, None]) & (n_nonzero > 0)
-    return np.where(full, X[last_row].toarray(), 0.0)
+    if sparse.issparse(X):
+        return _sparse_locations(X, codes, weight, n_classes)
+    by_weight = np.argsort(weight, kind="stable")
+    # the heaviest of all rows for a class that has none
+    heaviest_row = np.full(n_classes, by_weight[-1])
+    heaviest_row[codes[by_weight]] = by_weight
+    return np.asarray(X[heaviest_row], dtype=np.float64)
 
 
-def _fill_dense(X, codes, location):
+def _sparse_locations(X, codes, weight, n_classes):
+    """As :func:`_locations`, of CSR data: zero unless the stored cells weigh more."""
+    total = np.bincount(codes, weights=weight, minlength=n_classes)
+    stored = _by_class(X, X.data != 0, codes, weight, n_classes)
+    zero_weight = total[:, None] - stored
+    entry_class = np.repeat(codes, np.diff(X.indptr))
+    entry_weight = np.repeat(weight, np.diff(X.indptr))
+    # half, so that rounding does not decide between rows of equal weight
+    heavier = zero_weight[entry_class, X.indices] < 0.5 * entry_weight
+    entries = np.flatnonzero(heavier & ~np.isnan(X.data))
+    entries = entries[np.argsort(entry_weight[entries], kind="stable")]
+    location = np.zeros(stored.shape)
+    # of several values for a cell the last is kept, that of the heaviest row
+    location[entry_class[entries], X.indices[entries]] = X.data[entries]
+    return location
+
+
+def _fill_dense(X, codes, weight, location):
     """Put the location of its class into each missing cell, where it adds nothing.
 
     Returns the data (n, d), the locations (K, d), which are moved to observed values
@@ -412,28 +438,26 @@ def _fill_dense(X, codes, location):
     """
     missing = np.isnan(X)
     if location.any():
-        columns = np.arange(X.shape[1])
-        # the first value of the feature, for classes in which it is never observed
-        first_row = missing.argmin(axis=0)
-        fallback = np.nan_to_num(X[first_row, columns])
+        # for classes in which a feature is never observed
+        fallback = np.nan_to_num(_heaviest_values(X, weight))
         location = np.where(np.isnan(location), fallback, location)
         for k in np.unique(codes):
-            rows = np.flatnonzero(codes == k)
-            first_row = rows[missing[rows].argmin(axis=0)]
-            first = X[first_row, columns]
-            location[k] = np.where(np.isnan(first), fallback, first)
+            values = _heaviest_values(X[codes == k], weight[codes == k])
+            location[k] = np.where(np.isnan(values), fallback, values)
     X = np.where(missing, location[codes], X)
     return X, location, sparse.csr_array(missing * 1.0)
 
 
-def _fill_sparse(X, codes, location):
+def _heaviest_values(X, weight):
+    """Value (d,) of each feature in the heaviest row that has one; NaN if none has."""
+    known_weight = np.where(np.isnan(X), -1.0, weight[:, None])
+    return X[known_weight.argmax(axis=0), np.arange(X.shape[1])]
+
+
+def _fill_sparse(X, codes, weight, location):
     """As :func:`_fill_dense`, for the stored cells of CSR data."""
     missing = np.isnan(X.data)
     entry_class = np.repeat(codes, np.diff(X.indptr))
-    known = ~missing
-    observed = np.zeros(location.shape)
-    observed[entry_class[known], X.indices[known]] = X.data[known]
-    location = np.where(np.isnan(location), observed, location)
     values = np.where(missing, location[entry_class, X.indices], X.data)
     filled = sparse.csr_array((values, X.indices, X.indptr), X.shape)
     cells = sparse.csr_array((missing * 1.0, X.indices, X.indptr), X.shape)
@@ -468,14 +492,24 @@ def _dense_sums(X, codes, weight, order, location):
 
 @np.errstate(over="ignore", invalid="ignore")
 def _sparse_sums(X, codes, weight, order, location):
-    """Power sums (K, d, m) of the stored cells of CSR data."""
+    """Power sums (K, d, m) of CSR data, of the stored cells alone where that is all."""
+    n_classes = len(location)
     values = X.data
     if location.any():
         entry_class = np.repeat(codes, np.diff(X.indptr))
         values = values - location[entry_class, X.indices]
     powers = _powers(values, order)[1:]
-    sums = [_by_class(X, power, codes, weight, len(location)) for power in powers]
-    return np.stack(sums, axis=-1)
+    sums = [_by_class(X, power, codes, weight, n_classes) for power in powers]
+    sums = np.stack(sums, axis=-1)
+    if location.any():
+        one = np.ones(len(codes))
+        n_stored = _by_class(X, np.ones(X.nnz), codes, one, n_classes)
+        n_rows = np.bincount(codes, minlength=n_classes)
+        partly_stored = (location != 0) & (n_stored < n_rows[:, None])
+        for s in np.flatnonzero(partly_stored.any(axis=0)):
+            column = X[:, [s]].toarray()
+            sums[:, [s]] = _dense_sums(column, codes, weight, order, location[:, [s]])
+    return sums
 
 
 def _by_class(X, values, codes, weight, n_classes):

@@ -308,9 +308,10 @@ class Family(ABC):
         w = as_floats(weights)
         if lam is None:
             lam = self.natural(mu)
-        centred = mu - mu[0]
+        heaviest = np.argmax(w)
+        centred = mu - mu[heaviest]
         centred -= np.tensordot(w, centred, 1)
-        covariance = np.tensordot(w, (lam - lam[0]) * centred, 1)
+        covariance = np.tensordot(w, (lam - lam[heaviest]) * centred, 1)
         return np.maximum(-covariance.sum(axis=self.axes), 0.0)
 
 

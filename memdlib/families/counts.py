@@ -390,8 +390,8 @@ class ProbabilityVectorFamily(NonnegativeFamily):
         """Jensen-Shannon divergence (d,) of K members, nats, and zero as its error."""
         p = as_floats(mu)
         w = as_floats(weights)
-        # mixture - p from differences to p_1, so that near-equality keeps its digits
-        offset = p - p[:1]
+        # mixture - p from differences to one p, so that near-equality keeps its digits
+        offset = p - p[np.argmax(w)]
         change = np.tensordot(w, offset, 1) - offset
         terms = kl_terms(p, p + change, change)
         value = np.tensordot(w, terms, 1).sum(axis=-1)

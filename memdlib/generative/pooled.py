@@ -111,9 +111,10 @@ class PooledMoments:
         class_weight = np.bincount(codes, weight, n_classes)
         prior = class_weight / class_weight.sum()
         row_weight = weight / weight.sum()
-        # Taken about one of its own rows, a class far from zero keeps its digits.
-        first_row = np.unique(codes, return_index=True)[1]
-        origin = X[first_row].astype(np.float64)
+        # Taken about its heaviest row, a class far from zero keeps its digits.
+        by_weight = np.argsort(-weight, kind="stable")
+        heaviest = by_weight[np.unique(codes[by_weight], return_index=True)[1]]
+        origin = X[heaviest].astype(np.float64)
         Z = X - origin[codes]
         membership = np.eye(n_classes)[codes]
         membership *= (weight / class_weight[codes])[:, None]
@@ -331,7 +332,7 @@ class WhitenedMeans:
         )
         # Relative to one class, the mean of a constant is that constant to the last
         # digit, and its slope is zero.
-        reference = moments.means[0]
+        reference = moments.means[np.argmax(prior)]
         return cls(
             prior=prior,
             centre=reference + prior @ (moments.means - reference),
