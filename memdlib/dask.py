@@ -38,7 +38,7 @@ def fit(
         Labels, in the same blocks as X. If X is an array of known lengths, they may
         also be in memory, or in other blocks.
     sample_weight : as y, default=None
-        Nonnegative instance weights.
+        Counts of rows, as for ``fit`` of the estimator.
     classes : array-like of shape (K,), default=None
         The classes that occur; None looks for them first, in a pass over y.
 

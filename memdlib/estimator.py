@@ -43,9 +43,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     Subclasses set ``classes_`` and implement :meth:`_joint_log_density`.
     """
 
-    # Whether ``fit`` warns if its outcome says nothing about the classes. It does not
-    # where another estimator measures that on held-out rows.
-    _warns_of_outcome = True
+    # Whether another estimator fits this one, and speaks for it.
+    _is_candidate = False
     _outcome_remedy = "the model does not fit; compare memdlib.make_memd"
 
     @abstractmethod
@@ -54,7 +53,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _warn_of_outcome(self, X, codes, weight):
         """Warn if the training rows themselves are classified as if by no features."""
-        if not self._warns_of_outcome:
+        if self._is_candidate:
             return
         posteriors = np.exp(log_posterior(self._joint_log_density(X)))
         accuracy = weight[posteriors.argmax(axis=1) == codes].sum() / weight.sum()

@@ -7,6 +7,7 @@ floating-point numbers.
 """
 
 import math
+import warnings
 from functools import wraps
 from numbers import Integral, Real
 
@@ -48,6 +49,9 @@ COUNT = Interval(Integral, 1, None, closed="left")
 _LEAST = 1e-100
 _MOST = 1e100
 _MOST_INSTANCES = 2.0**53
+
+# Total weight of several rows up to which weights are no counts; 1, beyond rounding.
+_ONE_ROW = 1.0 + 1e-6
 
 
 def restore_on_error(method):
@@ -150,10 +154,14 @@ def validate_labelled(
     reset=True,
     several=True,
     class_weight=None,
+    stacklevel=4,
 ):
     """Validate X, labels and weights, as needed by all estimators of this package.
 
-    Rows of weight zero are dropped before the classes are determined.
+    Rows of weight zero are dropped before the classes are determined. Weights are
+    counts of rows: there is a UserWarning if those of several rows sum to one or less,
+    unless the attribute ``_weights_count_rows`` of the estimator says that its answers
+    do not depend on their scale.
 
     Parameters
     ----------
@@ -167,6 +175,8 @@ def validate_labelled(
     several : bool, default=True
         Whether to raise an error if there is only one class.
     class_weight : dict, "balanced" or None, default=None
+    stacklevel : int, default=4
+        Of the warning; 4 is the line that calls ``fit``.
 
     Returns
     -------
@@ -197,6 +207,17 @@ def validate_labelled(
     if class_weight is not None:
         weight = weight * _weight_of_class(class_weight, classes, y, weight)[codes]
         weight = check_sample_weight(weight, X, "sample_weight * class_weight")
+    speaks = reset and not getattr(estimator, "_is_candidate", False)
+    counts_rows = getattr(estimator, "_weights_count_rows", True)
+    if speaks and counts_rows and len(weight) > 1 and weight.sum() <= _ONE_ROW:
+        warnings.warn(
+            f"the weights of {len(weight)} rows sum to {weight.sum():.6g}, which "
+            f"{type(estimator).__name__} takes for the number of rows: smoothing, "
+            "penalties and shrinkage then outweigh the data; divide the weights by "
+            "their mean",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
     return X, codes, weight, classes
 
 
@@ -226,11 +247,19 @@ def validate_batch(
 ):
     """Validate a batch for ``partial_fit``; see :func:`validate_labelled`.
 
-    ``known`` holds the classes of previous batches, or is None on the first call. The
+    ``known`` holds the classes of previous batches, or is None on the first call, the
+    only one that may warn of small weights: old rows may weigh next to nothing. The
     returned codes are indices into all classes.
     """
     X, codes, weight, seen = validate_labelled(
-        estimator, X, y, sample_weight, reset=known is None, several=False, **options
+        estimator,
+        X,
+        y,
+        sample_weight,
+        reset=known is None,
+        several=False,
+        stacklevel=6,
+        **options,
     )
     if known is None and classes is None:
         raise ValueError("classes must be passed on the first call to partial_fit")

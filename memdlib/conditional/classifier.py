@@ -126,6 +126,11 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
 
+    @property
+    def _weights_count_rows(self):
+        """Whether there is a penalty, which the total weight is compared with."""
+        return self.C < np.inf
+
     @restore_on_error
     def fit(self, X, y, sample_weight=None):
         """Fit the model by matching the moments.
@@ -138,7 +143,9 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; weight 2 means the row twice.
+            Counts of rows: a weight of 2 is equivalent to repeating the row. Divide
+            weights on any other scale by their mean. None gives every row the weight 1.
+            The penalty is compared with their sum.
 
         Returns
         -------
@@ -146,6 +153,8 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
         Warns
         -----
+        UserWarning
+            If the weights of several rows sum to one or less and ``C`` is finite.
         ConvergenceWarning
             If the moments are not matched to ``tol``, or if class means far apart (for
             dense X) or, without an intercept, far from zero conceal that; or if ``C``

@@ -205,6 +205,11 @@ class GreedyGaussianRanker(RankedSelector):
         self.n_features = n_features
         self.correlation_shrinkage = correlation_shrinkage
 
+    @property
+    def _weights_count_rows(self):
+        """Whether the shrinkage is estimated, which counts rows."""
+        return self.correlation_shrinkage == "auto"
+
     @restore_on_error
     def fit(self, X, y, sample_weight=None):
         """Choose the features.
@@ -215,7 +220,8 @@ class GreedyGaussianRanker(RankedSelector):
         y : array-like of shape (n,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            A row of weight 2 counts as two equal rows.
+            Counts of rows: a weight of 2 is equivalent to repeating the row. Divide
+            weights on any other scale by their mean. None gives every row the weight 1.
 
         Returns
         -------
@@ -346,14 +352,15 @@ class GreedyInformationRanker(DivergenceRanker):
         y : array-like of shape (n,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            A row of weight 2 counts as two equal rows.
+            Counts of rows: a weight of 2 is equivalent to repeating the row. Divide
+            weights on any other scale by their mean. None gives every row the weight 1.
 
         Returns
         -------
         self
         """
         super().fit(X, y, sample_weight)
-        X, _, weight, _ = validate_labelled(self, X, y, sample_weight)
+        X, _, weight, _ = validate_labelled(self, X, y, sample_weight, reset=False)
         correlations = _correlation_columns(get_family(self.family).observe(X), weight)
         self.order_, self.gains_ = greedy_information(
             self.scores_, correlations, self.n_selected_

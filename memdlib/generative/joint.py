@@ -224,6 +224,13 @@ class JointMaxEntClassifier(MomentClassifier):
     variance_shrinkage_ = fitted_attribute("marginals.variance_shrinkage")
 
     @property
+    def _weights_count_rows(self):
+        """Whether the shrinkage is estimated, which counts rows."""
+        if self.covariance == "diagonal":
+            return self.variance_shrinkage == "auto"
+        return self.correlation_shrinkage == "auto"
+
+    @property
     def means_(self):
         """Class means, shape (K, d)."""
         return self.mean_params_[..., 0]
@@ -253,8 +260,8 @@ class JointMaxEntClassifier(MomentClassifier):
         y : array-like of shape (n,)
             Class labels of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; None gives every row the weight 1. A weight of
-            2 is equivalent to repeating the row.
+            Counts of rows: a weight of 2 is equivalent to repeating the row. Divide
+            weights on any other scale by their mean. None gives every row the weight 1.
 
         Returns
         -------
@@ -264,6 +271,11 @@ class JointMaxEntClassifier(MomentClassifier):
         ------
         ValueError
             If the covariance of a class is singular. The message names the class.
+
+        Warns
+        -----
+        UserWarning
+            If the weights of several rows sum to one or less and a shrinkage is "auto".
         """
         X, codes, weight, classes = validate_labelled(self, X, y, sample_weight)
         moments = self._class_moments(X, codes, len(classes), weight)

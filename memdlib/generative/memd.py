@@ -147,7 +147,8 @@ class MomentClassifier(BayesClassifier):
             All classes that will ever occur. Required on the first call and optional
             afterwards.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; None gives every row the weight 1.
+            Counts of rows, in all batches on the same scale; None gives every row the
+            weight 1. The first batch warns as ``fit`` does.
 
         Returns
         -------
@@ -457,9 +458,9 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         y : array-like of shape (n,)
             Class labels of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; None gives every row the weight 1. A weight of
-            2 is equivalent to repeating the row, except for the choice of held-out
-            rows.
+            Counts of rows: a weight of 2 is equivalent to repeating the row, except for
+            the choice of held-out rows. Divide weights on any other scale by their
+            mean. None gives every row the weight 1.
 
         Returns
         -------
@@ -474,9 +475,11 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         Warns
         -----
         UserWarning
-            If a class with a normal marginal has only one row; or if the accuracy on
-            the training rows is much lower than on held-out rows, or lower than the
-            share of the largest class; or if all rows have the same posteriors.
+            If a class with a normal marginal has only one row; if the accuracy on the
+            training rows is much lower than on held-out rows, or lower than the share
+            of the largest class; if all rows have the same posteriors; or if the
+            weights of several rows sum to one or less and smoothing compares them with
+            rows.
         """
         X, codes, weight, classes = validate_labelled(
             self, X, y, sample_weight, class_weight=self.class_weight

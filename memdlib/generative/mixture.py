@@ -260,7 +260,8 @@ class MixtureClassifier(BayesClassifier):
         y : array-like of shape (n,)
             Class labels, at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights.
+            Counts of rows: a weight of 2 is equivalent to repeating the row. Divide
+            weights on any other scale by their mean. None gives every row the weight 1.
 
         Returns
         -------
@@ -276,7 +277,8 @@ class MixtureClassifier(BayesClassifier):
         UserWarning
             If candidates without preprocessing hold more than half of the weight, and
             one value lies more than thirty times as far from the median of its feature
-            as any other: that row then determines means and variances.
+            as any other: that row then determines means and variances. Also if the
+            weights of several rows sum to one or less.
         """
         estimators = _check_estimators(self.estimators or _DEFAULT)
         X, codes, weight, classes = validate_labelled(
@@ -612,8 +614,8 @@ def _fit_copy(estimator, X, y, weight):
     takes_weight = has_fit_parameter(estimator, "sample_weight")
     fit_params = {"sample_weight": weight} if takes_weight else {}
     copy = clone(estimator)
-    if isinstance(copy, BayesClassifier):
-        copy._warns_of_outcome = False  # it is measured on held-out rows
+    # The mixture has warned of the weights, and measures outcomes on held-out rows.
+    copy._is_candidate = True
     return copy.fit(X, y, **fit_params)
 
 

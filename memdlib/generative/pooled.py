@@ -373,6 +373,11 @@ class PooledClassifier(BayesClassifier):
         "class_weight": [None, StrOptions({"balanced"}), dict],
     }
 
+    @property
+    def _weights_count_rows(self):
+        """Whether a shrinkage is estimated, which counts rows."""
+        return "auto" in (self.correlation_shrinkage, self.variance_shrinkage)
+
     @restore_on_error
     def fit(self, X, y, sample_weight=None):
         """Estimate the class means and the pooled second moments, and shrink them.
@@ -383,11 +388,17 @@ class PooledClassifier(BayesClassifier):
         y : array-like of shape (n,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            A row of weight 2 counts as two equal rows.
+            Counts of rows: a weight of 2 is equivalent to repeating the row. Divide
+            weights on any other scale by their mean. None gives every row the weight 1.
 
         Returns
         -------
         self
+
+        Warns
+        -----
+        UserWarning
+            If the weights of several rows sum to one or less and a shrinkage is "auto".
         """
         X, codes, weight, self.classes_ = validate_labelled(
             self, X, y, sample_weight, class_weight=self.class_weight

@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._sklearn import StrOptions
-from memdlib.families import MarginalFamily, get_family
+from memdlib.families import MarginalFamily, Normal, get_family
 from memdlib.families.counts import Binomial, Multinomial
 from memdlib.generative.grouped import (
     GroupedMarginals,
@@ -128,6 +128,12 @@ class RankedSelector(SelectorMixin, BaseEstimator):
 class FamilySelector(RankedSelector):
     """Base of selectors by class marginals; ``family`` determines the valid data."""
 
+    @property
+    def _weights_count_rows(self):
+        """Whether smoothing, or shrinkage that is estimated, counts rows."""
+        smooths = self.alpha > 0 and common_family(self.family) != Normal()
+        return smooths or self.variance_shrinkage == "auto"
+
     def __sklearn_tags__(self):
         # skip those of RankedSelector, which only set the target tag
         tags = super(RankedSelector, self).__sklearn_tags__()
@@ -236,11 +242,18 @@ class DivergenceRanker(FamilySelector):
         y : array-like of shape (n,)
             Class labels of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Nonnegative instance weights; None gives every row the weight 1.
+            Counts of rows: a weight of 2 is equivalent to repeating the row. Divide
+            weights on any other scale by their mean. None gives every row the weight 1.
 
         Returns
         -------
         self
+
+        Warns
+        -----
+        UserWarning
+            If the weights of several rows sum to one or less and smoothing, or a
+            shrinkage that is estimated, compares them with rows.
         """
         X, codes, weight, self.classes_ = validate_labelled(self, X, y, sample_weight)
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")

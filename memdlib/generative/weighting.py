@@ -88,7 +88,8 @@ class DivergenceWeighter(
         y : array-like of shape (n,), default=None
             Class labels; not needed with ``power=0``.
         sample_weight : array-like of shape (n,), default=None
-            A row of weight 2 counts as two equal rows.
+            Counts of rows: a weight of 2 is equivalent to repeating the row. Divide
+            weights on any other scale by their mean. None gives every row the weight 1.
 
         Returns
         -------

@@ -109,6 +109,9 @@ class GenerativeEmbedding(TransformerMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
+    # Weights multiply the counts of words: they need not be of order one.
+    _weights_count_rows = False
+
     def __init__(
         self,
         kind="MT-2",
