@@ -16,6 +16,10 @@ both in the fit and in prediction, and the multipliers minimise
 where a is the sum of the multipliers, each in units of the value that is expected
 before any row has been seen.
 
+Scores may also be evidence alone, without the class shares pi_k, which are then the
+base measure: p_ik is proportional to pi_k exp(sum_j beta_j s_jik), so that a row whose
+scores are zero gets the class shares, whatever the multipliers are.
+
 .. [1] Krichevsky & Trofimov, The performance of universal encoding, IEEE Transactions
    on Information Theory 27 (1981).
 """
@@ -59,11 +63,14 @@ class Calibration:
         epsilon = 1 / (2 (n + 1)), where n is the total weight of the rows.
     log_loss : float
         Mean of - log q on the rows of the fit, in nats per row.
+    log_prior : ndarray of shape (K,) or float, default=0.0
+        Logarithms of the class shares, if the scores are evidence alone.
     """
 
     multipliers: Array
     uniform_share: float
     log_loss: float
+    log_prior: Array | float = 0.0
 
     def log_posterior(self, scores):
         """Calibrated log posteriors, mixed with the uniform posteriors.
@@ -78,7 +85,8 @@ class Calibration:
         ndarray of shape (n, K)
         """
         S = np.asarray(scores, dtype=np.float64)
-        log_p = log_softmax(np.tensordot(self.multipliers, S, 1), axis=1)
+        log_odds = np.tensordot(self.multipliers, S, 1) + self.log_prior
+        log_p = log_softmax(log_odds, axis=1)
         return _mix_with_uniform(log_p, self.uniform_share, S.shape[2])
 
 
@@ -88,6 +96,7 @@ def fit_calibration(
     sample_weight=None,
     *,
     expected_log_odds=3.0,
+    log_prior=0.0,
 ):
     """Fit the multipliers of several scores of the same classes to held-out rows.
 
@@ -104,6 +113,10 @@ def fit_calibration(
         Expected log odds of the first class against the second in the median row, in
         nats, unless the rows say otherwise. None: scores are log posteriors, whose
         expected multipliers are one.
+    log_prior : array-like of shape (K,) or float, default=0.0
+        Logarithms of the class shares, if the scores are evidence alone, as those of a
+        discriminant without an intercept are. The default is for scores that include
+        the class shares.
 
     Returns
     -------
@@ -136,6 +149,7 @@ def fit_calibration(
     """
     S, codes = _check_scores(scores, codes)
     weight = check_sample_weight(sample_weight, codes)
+    log_prior = check_real_array(log_prior, "log_prior")
     if expected_log_odds is not None:
         expected_log_odds = check_real(expected_log_odds, "expected_log_odds", POSITIVE)
     expected = np.array(
@@ -144,21 +158,22 @@ def fit_calibration(
     S = np.maximum(S - S.max(axis=2, keepdims=True), _IMPOSSIBLE)
     S *= expected[:, None, None]
     uniform_share = float(0.5 / (1.0 + weight.sum()))
-    log_a = _minimise_objective(S, codes, weight, uniform_share)
-    loss, _ = _loss(log_a, S, codes, weight, uniform_share)
+    log_a = _minimise_objective(S, log_prior, codes, weight, uniform_share)
+    loss, _ = _loss(log_a, S, log_prior, codes, weight, uniform_share)
     return Calibration(
         multipliers=np.exp(log_a) * expected,
         uniform_share=uniform_share,
         log_loss=float(loss / weight.sum()),
+        log_prior=log_prior,
     )
 
 
-def _minimise_objective(S, codes, weight, uniform_share):
+def _minimise_objective(S, log_prior, codes, weight, uniform_share):
     """Logarithms (m,) of the multipliers at a minimum of F; see :func:`_objective`.
 
     F may have several minima, so the search begins at the best point of a grid.
     """
-    args = (S, codes, weight, uniform_share)
+    args = (S, log_prior, codes, weight, uniform_share)
     starts = [np.array(log_a) for log_a in product(_STARTS, repeat=len(S))]
     optimum = minimize(
         _objective,
@@ -179,13 +194,13 @@ def _minimise_objective(S, codes, weight, uniform_share):
     return optimum.x
 
 
-def _objective(log_a, S, codes, weight, uniform_share):
+def _objective(log_a, S, log_prior, codes, weight, uniform_share):
     """F and its gradient (m,) in the logarithms of the multipliers, per row.
 
     ``log_a`` (m,) and ``S`` (m, n, K) are in units of the expected multipliers;
     ``codes`` and ``weight`` are of shape (n,).
     """
-    loss, gradient = _loss(log_a, S, codes, weight, uniform_share)
+    loss, gradient = _loss(log_a, S, log_prior, codes, weight, uniform_share)
     log_sum = np.logaddexp.reduce(log_a)
     penalty_gradient = log_sum * np.exp(log_a - log_sum)
     n_rows = max(1.0, weight.sum())
@@ -193,11 +208,11 @@ def _objective(log_a, S, codes, weight, uniform_share):
     return value, (penalty_gradient + gradient) / n_rows
 
 
-def _loss(log_a, S, codes, weight, uniform_share):
+def _loss(log_a, S, log_prior, codes, weight, uniform_share):
     """First term of F, - sum_i w_i log q_{i,y_i}, and its gradient (m,)."""
     rows = np.arange(len(codes))
     scaled = np.exp(log_a)[:, None, None] * S
-    log_p = log_softmax(scaled.sum(axis=0), axis=1)
+    log_p = log_softmax(scaled.sum(axis=0) + log_prior, axis=1)
     log_p_true = log_p[rows, codes]
     log_q_true = _mix_with_uniform(log_p_true, uniform_share, S.shape[2])
     # d log q / d log p: the posterior probability that the row is not from elsewhere

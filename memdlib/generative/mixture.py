@@ -168,6 +168,11 @@ class MixtureClassifier(BayesClassifier):
         numbers in 250 columns or more. For such an X, the other candidates are skipped,
         and folds are held out only until they have 1,000 rows, at least one fold. None
         makes no distinction.
+    add_log_prior : bool, default=False
+        Whether to add the logarithms of the class shares to the calibrated scores, for
+        candidates whose scores are evidence alone: a row whose scores are zero then
+        gets the class shares. False suits candidates that are Bayes' rules, whose
+        scores include the class shares.
 
     Attributes
     ----------
@@ -224,6 +229,7 @@ class MixtureClassifier(BayesClassifier):
         "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
         "class_weight": [None, StrOptions({"balanced"}), dict],
         "fast_candidates": [list, tuple, None],
+        "add_log_prior": ["boolean"],
     }
 
     def __init__(
@@ -238,6 +244,7 @@ class MixtureClassifier(BayesClassifier):
         verbose=0,
         class_weight=None,
         fast_candidates=None,
+        add_log_prior=False,
     ):
         self.estimators = estimators
         self.cv = cv
@@ -248,6 +255,7 @@ class MixtureClassifier(BayesClassifier):
         self.verbose = verbose
         self.class_weight = class_weight
         self.fast_candidates = fast_candidates
+        self.add_log_prior = add_log_prior
 
     @restore_on_error
     def fit(self, X, y, sample_weight=None):
@@ -350,10 +358,15 @@ class MixtureClassifier(BayesClassifier):
                 codes[test],
                 weight[test],
                 expected_log_odds=self.expected_log_odds,
+                log_prior=self._log_prior(),
             )
             self.calibrations_[name] = calibration
             log_posteriors.append(calibration.log_posterior(model_scores))
         self._evaluate(log_posteriors, codes[test], weight[test])
+
+    def _log_prior(self):
+        """Logarithms (K,) of the class shares, or zero if the scores include them."""
+        return np.log(self.class_prior_) if self.add_log_prior else 0.0
 
     def _evaluate(self, log_posteriors, codes, weight):
         """Weight the candidates by log posteriors (n, K) of rows of known classes."""
@@ -382,7 +395,10 @@ class MixtureClassifier(BayesClassifier):
         """Give the first candidate all the weight, where no row can be held out."""
         self.calibrations_ = {
             name: Calibration(
-                multipliers=np.ones(len(models)), uniform_share=0.0, log_loss=np.nan
+                multipliers=np.ones(len(models)),
+                uniform_share=0.0,
+                log_loss=np.nan,
+                log_prior=self._log_prior(),
             )
             for name, models in estimators.items()
         }
