@@ -4,20 +4,18 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.base import clone
-from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_array, get_tags
 
 from memdlib.generative.columns import ColumnEncoder
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
-from memdlib.generative.documents import MultinomialMeMdClassifier
 from memdlib.generative.expansions import KernelFeatures, LinearSplines
 from memdlib.generative.memd import MeMdClassifier
 from memdlib.generative.mixture import MixtureClassifier
 from memdlib.generative.regularised import RegularisedMeMdClassifier
 from memdlib.generative.weighting import DivergenceWeighter
-from memdlib.generative.words import WordCounter
+from memdlib.generative.words import WordCounter, WordEvidence, WordRidge
 
 
 def normal_scores(X):
@@ -71,7 +69,13 @@ class RecommendedPipeline(Pipeline):
 
 
 def _after(name, step, *candidates):
-    """Put a step before each candidate, and its name after the candidate's name."""
+    """Put a step before each candidate, and its name after the candidate's name.
+
+    The candidates take arrays, so the step returns arrays whatever ``transform_output``
+    is.
+    """
+    if hasattr(step, "set_output"):
+        step.set_output(transform="default")
     return [
         (f"{candidate}, {name}", make_pipeline(step, model))
         for candidate, model in candidates
@@ -79,11 +83,13 @@ def _after(name, step, *candidates):
 
 
 def _ridge_and_counts(power, penalty):
-    """Ridge regression on weighted words, and the scores of multinomial MeMd."""
-    ridge = RidgeClassifier(penalty, solver="sparse_cg", tol=1e-3)
-    counts = MultinomialMeMdClassifier(n_features=None)
+    """Ridge regression on weighted words, and the scores of multinomial MeMd.
+
+    Neither includes the class shares, which the mixture adds after the calibration.
+    """
+    counts = WordEvidence(n_features=None)
     return [
-        make_pipeline(DivergenceWeighter(power), ridge),
+        make_pipeline(DivergenceWeighter(power), WordRidge(penalty)),
         make_pipeline(DivergenceWeighter(0.0), counts),
     ]
 
@@ -213,9 +219,10 @@ def make_memd(kind, **overrides):
 
     **text.** The candidates use ridge regression on class indicators, a discriminant
     from pooled second moments, on words weighted by their divergence to the power 0,
-    0.25 or 0.5, each together with the scores of multinomial MeMd. The step "words"
-    counts the words of strings and has the parameters of scikit-learn's
-    ``CountVectorizer``.
+    0.25 or 0.5, each together with the scores of multinomial MeMd. Neither has an
+    intercept or includes the class shares, which are added to the calibrated scores: a
+    document without a known word gets the class shares. The step "words" counts the
+    words of strings and has the parameters of scikit-learn's ``CountVectorizer``.
 
     Examples
     --------
@@ -232,6 +239,7 @@ def make_memd(kind, **overrides):
     options = {
         "expected_log_odds": _EXPECTED_LOG_ODDS[kind],
         "fast_candidates": _FAST_CANDIDATES.get(kind),
+        "add_log_prior": kind == "text",
     }
     model = clone(MixtureClassifier(_CANDIDATES[kind], **options))
     first = {"text": ("words", WordCounter()), "table": ("columns", ColumnEncoder())}
