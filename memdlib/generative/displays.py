@@ -1,6 +1,7 @@
 """Displays in scikit-learn's style: accuracy curves and rankings.
 
-They need matplotlib (``pip install 'memdlib[plot]'``), which is imported on use.
+They need matplotlib, and :class:`RankingDisplay` draws a frame of pandas (``pip install
+'memdlib[plot]'`` installs both), which are imported on use.
 """
 
 from dataclasses import KW_ONLY, dataclass, field
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._sklearn import check_feature_names_in, check_matplotlib_support
+from memdlib._sklearn import check_matplotlib_support
 from memdlib._types import (
     Array,
     Indices,
@@ -130,16 +131,20 @@ class AccuracyCurveDisplay(_Display):
 
 @dataclass
 class RankingDisplay(_Display):
-    """The best features, as horizontal bars.
+    """The best features, as horizontal bars in the colour of the class they mark.
 
     Parameters
     ----------
     values : ndarray of shape (S,)
-        Divergences, or gains of a greedy ranker, in nats; the best feature first.
+        Divergences, gains of a greedy ranker, or code lengths, in nats; the best
+        feature first.
     names : ndarray of str, shape (S,)
         Names of the features.
     label : str
         Label of the axis of the values.
+    marks : pandas.Series of length S, default=None
+        Class that each feature marks, NaN for none: the column "marks" of a
+        ``ranking_table``. None draws all bars in one colour.
 
     Attributes
     ----------
@@ -159,6 +164,7 @@ class RankingDisplay(_Display):
     names: NDArray
     _: KW_ONLY
     label: str
+    marks: Any = None
     bars_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -174,7 +180,7 @@ class RankingDisplay(_Display):
 
         Parameters
         ----------
-        estimator : estimator with ``order_``, or Pipeline with such a step
+        estimator : estimator with ``ranking_table``, or Pipeline with such a step
         n_features : int, default=10
             How many features to draw.
         ax : matplotlib Axes, default=None
@@ -189,26 +195,31 @@ class RankingDisplay(_Display):
         Raises
         ------
         ValueError
-            If no step of a pipeline has ``order_``.
+            If no step of a pipeline has ``ranking_table``.
         """
-        preprocessing, ranker = _split_pipeline(estimator, "order_")
-        best = ranker.order_[:n_features]
-        if hasattr(ranker, "gains_"):
-            values = ranker.gains_[:n_features]
-            label = "gain (nats)"
-        else:
-            values = ranker.scores_[best]
-            label = "divergence (nats)"
+        preprocessing, ranker = _split_pipeline(estimator, "ranking_table")
+        names = None
         if preprocessing is not None:
             names = preprocessing.get_feature_names_out()
-        else:
-            names = check_feature_names_in(ranker)
-        return cls(values, names[best], label=label).plot(ax=ax, bar_kw=bar_kw)
+        table = ranker.ranking_table(n_features, names)
+        label = "code length (nats)"
+        if hasattr(ranker, "gains_"):
+            label = "gain (nats)"
+        elif hasattr(ranker, "scores_"):
+            label = "divergence (nats)"
+        display = cls(
+            table["nats"].to_numpy(),
+            table["feature"].to_numpy(),
+            label=label,
+            marks=table["marks"],
+        )
+        return display.plot(ax=ax, bar_kw=bar_kw)
 
     def plot(self, *, ax=None, bar_kw=None):
-        """Draw the bars, the best feature on top.
+        """Draw the bars, the best feature on top, and a legend of the marked classes.
 
-        The bar of an infinite divergence extends beyond the axes.
+        The bar of an infinite divergence extends beyond the axes, and that of a feature
+        that marks no class is grey.
 
         Parameters
         ----------
@@ -227,7 +238,16 @@ class RankingDisplay(_Display):
         infinite_width = 2.0 * self.values[finite].max(initial=1.0)
         widths = np.where(finite, self.values, infinite_width)
         positions = np.arange(len(widths))
-        self.bars_ = ax.barh(positions, widths, **bar_kw or {})
+        options = {}
+        if self.marks is not None:
+            names = self.marks.astype(object).fillna("no class")
+            codes = self.marks.cat.codes
+            options["color"] = [f"C{k}" if k >= 0 else "0.6" for k in codes]
+            # the legend leaves out what begins with an underscore
+            options["label"] = names.mask(names.duplicated(), "_").tolist()
+        self.bars_ = ax.barh(positions, widths, **options | (bar_kw or {}))
+        if self.marks is not None:
+            ax.legend(title="high in")
         if not finite.all():
             ax.set_xlim(right=0.6 * infinite_width)
         ax.set_yticks(positions, self.names)

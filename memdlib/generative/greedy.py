@@ -21,6 +21,7 @@ from memdlib.generative.ranking import (
     DivergenceRanker,
     RankedSelector,
 )
+from memdlib.moments import class_moments
 from memdlib.validation import (
     UNIT_INTERVAL,
     count_features,
@@ -235,12 +236,9 @@ class GreedyGaussianRanker(RankedSelector):
             _moments_of_one_class(X[codes == k], weight[codes == k])
             for k in range(n_classes)
         ]
-        correlation_shrinkage = self.correlation_shrinkage
-        if correlation_shrinkage == "auto":
-            correlation_shrinkage = [
-                moments.correlation_intensity for moments in by_class
-            ]
-        self.correlation_shrinkage_ = np.broadcast_to(correlation_shrinkage, n_classes)
+        self.correlation_shrinkage_ = _shrinkage_of_classes(
+            self.correlation_shrinkage, by_class
+        )
         variance = np.array([moments.variance for moments in by_class])
         # A feature that is constant in one class takes its variance within classes.
         fallback = pooled.standard_deviations(0.0)[0] ** 2
@@ -253,7 +251,17 @@ class GreedyGaussianRanker(RankedSelector):
             k=n_features,
         )
         self.n_selected_ = len(self.order_)
+        self._moments = class_moments(
+            X, codes, n_classes, order=2, sample_weight=weight
+        )
         return self
+
+
+def _shrinkage_of_classes(correlation_shrinkage, by_class):
+    """Intensity (K,) for the moments of each class."""
+    if correlation_shrinkage == "auto":
+        correlation_shrinkage = [moments.correlation_intensity for moments in by_class]
+    return np.broadcast_to(correlation_shrinkage, len(by_class))
 
 
 def _covariance_columns(by_class, variance, correlation_shrinkage):
@@ -367,6 +375,9 @@ class GreedyInformationRanker(DivergenceRanker):
         )
         self.n_selected_ = len(self.order_)
         return self
+
+    def _ranked_values(self):
+        return self.gains_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -5,13 +5,20 @@ is the ranking by marginal divergence. A single number per feature is therefore 
 data -> moments -> class marginals -> divergences -> order.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from memdlib._sklearn import StrOptions
+from memdlib._sklearn import (
+    StrOptions,
+    check_feature_names_in,
+    check_pandas_support,
+)
 from memdlib.families import MarginalFamily, Normal, get_family
+from memdlib.families.base import ROUNDING
 from memdlib.families.counts import Binomial, Multinomial
 from memdlib.generative.grouped import (
     GroupedMarginals,
@@ -28,6 +35,7 @@ from memdlib.validation import (
     FRACTION,
     NONNEGATIVE,
     UNIT_INTERVAL,
+    check_integer,
     count_features,
     restore_on_error,
     validate_labelled,
@@ -105,8 +113,169 @@ def rank(divergences):
     return order[np.lexsort((order, tie_group))]
 
 
+def _columns_of_family(family, moments, labels):
+    """Columns of the ranking table that follow from moments of one family.
+
+    Parameters
+    ----------
+    family : str
+    moments : ClassMoments
+        Moments of K classes and f features, before regularisation.
+    labels : list of length K
+
+    Returns
+    -------
+    dict from str to ndarray of shape (f,), or to one value for all features
+        "marks" holds codes of classes, -1 for none.
+    """
+    columns = {"family": family}
+    if family == "categorical":
+        level = _clearest_level(moments)
+        columns["level"] = level
+        moments = replace(moments, sums=moments.sums[..., [level]])
+    mean = _class_means(family, moments)
+    columns["marks"] = _marked_classes(mean, moments)
+    count = moments.count
+    observed_mean = np.where(count > 0, mean, np.nan)
+    columns |= zip([f"mean_{label}" for label in labels], observed_mean, strict=True)
+    columns |= zip([f"count_{label}" for label in labels], count, strict=True)
+    known_share = count.sum(axis=0) / moments.weight.sum()
+    columns["missing"] = np.maximum(1.0 - known_share, 0.0)
+    return columns
+
+
+def _clearest_level(moments):
+    """Level whose largest share in a class exceeds its mean share by most.
+
+    It is the last one if several do, such as 1 of 0 and 1.
+    """
+    share = moments.mean[:, 0]
+    excess = share.max(axis=0) - share.mean(axis=0)
+    return np.flatnonzero(excess >= excess.max() - ROUNDING)[-1]
+
+
+def _class_means(family, moments):
+    """Means (K, d) of what a family observes, of all classes where one has no value."""
+    mean = moments.location + moments.mean[..., 0]
+    if family in ("multinomial", "binomial"):
+        length = mean.sum(axis=1, keepdims=True)
+        mean = mean / np.where(length > 0, length, 1.0)
+    return mean
+
+
+def _marked_classes(mean, moments):
+    """Code of the class that each feature marks, (d,), -1 for none; means (K, d)."""
+    largest = mean.max(axis=0)
+    # means that differ only by rounding are the same, whatever the order of the rows
+    is_top = mean >= largest - ROUNDING * abs(largest)
+    marked = is_top & (is_top.sum(axis=0) == 1)
+    if moments.sums.shape[-1] > 1:
+        marked &= _differs_by_mean(moments)
+    return np.where(marked.any(axis=0), marked.argmax(axis=0), -1)
+
+
+def _differs_by_mean(moments):
+    """Whether the mean of a class, more than its variance, tells it apart, (K, d)."""
+    pairs = moments.one_vs_rest()
+    mean = pairs.location + pairs.mean[..., 0]
+    variance = Normal.class_variance(pairs.mean)
+    mean_term = abs(np.diff(mean, axis=1)[:, 0]) * np.sqrt(variance.sum(axis=1))
+    return mean_term >= abs(np.diff(variance, axis=1)[:, 0])
+
+
 class RankedSelector(SelectorMixin, BaseEstimator):
-    """Base of selectors that keep the first ``n_selected_`` features of ``order_``."""
+    """Base of selectors that keep the first ``n_selected_`` features of ``order_``.
+
+    A subclass keeps the class moments of normal features in ``_moments``, and ranks by
+    ``gains_``, or overrides the private methods.
+    """
+
+    def ranking_table(self, n_features=None, input_features=None):
+        """Tabulate the ranked features and the class that each one marks.
+
+        A feature marks the class k with the largest mean m_k, provided that its mean
+        tells this class from all others more than its variance does:
+
+            (m_k - m_r) sqrt(v_k + v_r) >= abs(v_k - v_r),
+
+        where m_r and v_r are the mean and the variance of all other classes together.
+        For normal densities this says that the means contribute at least as much to
+        J(p_k, p_r) as the variances. Families with the mean as their only moment
+        (counts, presence, exponential) have no such condition. A feature whose largest
+        mean belongs to several classes marks none.
+
+        Parameters
+        ----------
+        n_features : int, default=None
+            Number of rows, from the first rank on; None for all ranked features.
+        input_features : array-like of str of shape (d,), default=None
+            Names of the features, as in ``get_feature_names_out``. None uses
+            ``feature_names_in_``, or "x0", "x1", ... if it is not defined. The last
+            step of a pipeline takes ``pipeline[:-1].get_feature_names_out()``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per ranked feature, the first rank first, with the columns
+
+            - "feature": its name;
+            - "nats": what it is ranked by, that is, its divergence, the gain of a
+              greedy choice, or a code length (the shortest first);
+            - "family": name of its family; "levels" in a ranking by code length;
+            - "marks": the class that it marks, as a categorical of ``classes_``, or
+              NaN for none;
+            - "mean_<class>": for each class, the weighted mean of the values that are
+              not missing. In the family "bernoulli" this is the share of values above
+              zero, and in "multinomial" and "binomial" that of the word among all words
+              of the class;
+            - "count_<class>": for each class, the sum of the weights of these values;
+            - "missing": weight of the missing values as a share of all weight.
+
+            The codes of a categorical feature have no order and hence no mean. It
+            counts as the presence of one level, that whose largest share in a class
+            exceeds its mean share in the classes by most. Where there are such
+            features, a column "level" holds its code (NaN in other families).
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> from memdlib import DivergenceRanker
+        >>> from sklearn.datasets import load_iris
+        >>> iris = load_iris(as_frame=True)
+        >>> y = iris.target_names[iris.target]
+        >>> table = DivergenceRanker().fit(iris.data, y).ranking_table(n_features=2)
+        >>> table[["feature", "nats", "marks", "mean_virginica"]].round(2)
+                     feature   nats      marks  mean_virginica
+        0  petal length (cm)  52.79  virginica            5.55
+        1   petal width (cm)  27.68  virginica            2.03
+        """
+        check_is_fitted(self)
+        pandas = check_pandas_support(f"{type(self).__name__}.ranking_table")
+        order = self.order_
+        if n_features is not None:
+            order = order[: check_integer(n_features, "n_features")]
+        parts = []
+        for columns, family, moments in self._moments_by_family():
+            values = _columns_of_family(family, moments, self.classes_.tolist())
+            parts.append(pandas.DataFrame(values, index=columns))
+        table = pandas.concat(parts).loc[order].reset_index(drop=True)
+        table["marks"] = pandas.Categorical.from_codes(table["marks"], self.classes_)
+        names = check_feature_names_in(self, input_features)
+        table.insert(0, "feature", names[order])
+        table.insert(1, "nats", self._ranked_values()[: len(order)])
+        return table
+
+    def _moments_by_family(self):
+        """Columns, family and moments of the features of each family."""
+        return [(np.arange(self.n_features_in_), "normal", self._moments)]
+
+    def _ranked_values(self):
+        """What the features are ranked by, in the sequence of ``order_``."""
+        return self.gains_
 
     @property
     def ranking_(self):
@@ -126,7 +295,19 @@ class RankedSelector(SelectorMixin, BaseEstimator):
 
 
 class FamilySelector(RankedSelector):
-    """Base of selectors by class marginals; ``family`` determines the valid data."""
+    """Base of selectors by class marginals; ``family`` determines the valid data.
+
+    The moments are those of ``_fitted``, which are class marginals or a whole model.
+    """
+
+    def _moments_by_family(self):
+        moments = self._fitted.moments
+        if isinstance(moments, GroupedMoments):
+            return [(g.columns, g.family.name, g.moments) for g in moments.groups]
+        return [(np.arange(moments.n_features), self.families_[0], moments)]
+
+    def _ranked_values(self):
+        return self.scores_[self.order_]
 
     @property
     def _weights_count_rows(self):
@@ -259,6 +440,7 @@ class DivergenceRanker(FamilySelector):
         self.n_selected_ = count_features(self.n_features, X.shape[1], "n_features")
         moments = collect_moments(self, X, codes, len(self.classes_), weight)
         marginals = make_marginals(self, moments)
+        self._fitted = marginals
         self.families_ = marginals.families
         self.scores_ = marginals.divergences(self.divergence)
         self.order_ = rank(self.scores_)

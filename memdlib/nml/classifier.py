@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from memdlib._sklearn import check_feature_names_in
 from memdlib.estimator import BayesClassifier
 from memdlib.nml.boundary import on_boundary
 from memdlib.nml.fits import max_log_likelihoods
@@ -120,7 +121,7 @@ class NMLClassifier(BayesClassifier):
             strategy=self.strategy,
             intercept=self.intercept,
             criterion=self.criterion,
-        ).fit(X, codes)
+        ).fit(X, self.classes_[codes])
         self.order_ = self.selector_.order_
         self.best_n_moments_ = self.selector_.best_n_moments_
         self.class_prior_ = np.bincount(codes) / len(codes)
@@ -129,6 +130,24 @@ class NMLClassifier(BayesClassifier):
         )
         self._warn_of_outcome(X, codes, weight)
         return self
+
+    def ranking_table(self, n_features=None, input_features=None):
+        """Tabulate the ranked features and the class that each one marks.
+
+        Parameters
+        ----------
+        n_features, input_features
+            As for :meth:`memdlib.nml.NMLFeatureSelector.ranking_table`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As there, with the columns "feature", "family", "nats" (the code length),
+            "marks", "mean_<class>" and "count_<class>" for each class, and "missing".
+        """
+        check_is_fitted(self)
+        names = check_feature_names_in(self, input_features)
+        return self.selector_.ranking_table(n_features, names)
 
     def accuracy_curve(self, X, y):
         """Accuracy with the top S features for every S, from one pass over X.

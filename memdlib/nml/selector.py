@@ -7,6 +7,7 @@ from sklearn.utils import ClassifierTags
 
 from memdlib._sklearn import StrOptions
 from memdlib.generative.ranking import SIZE_CONSTRAINTS, RankedSelector
+from memdlib.moments import class_moments
 from memdlib.nml.conditional import count_levels, feature_codelengths
 from memdlib.nml.multinomial import multinomial_codelength
 from memdlib.nml.quantiser import QUANTISER_CONSTRAINTS, LevelQuantiser
@@ -171,6 +172,7 @@ class NMLFeatureSelector(RankedSelector):
             intercept=self.intercept,
         )
         self._rank(codelength)
+        self._moments = class_moments(X, codes, 2, order=2)
         self.null_codelength_ = multinomial_codelength(np.bincount(codes))
         return self
 
@@ -182,11 +184,18 @@ class NMLFeatureSelector(RankedSelector):
         self.methods_ = codelength.method
         self.codelengths_ = codelength.total
         lengths = self.codelengths_ if self.criterion == "nml" else self.errors_
+        self._minima = lengths.min(axis=1)
         lengths = lengths.round(_DIGITS)
         best = lengths.argmin(axis=1)
         self.best_n_moments_ = self.n_moments_[best]
         self.feature_codelengths_ = self.codelengths_[np.arange(len(best)), best]
         self.order_ = np.argsort(lengths.min(axis=1), kind="stable")
+
+    def _moments_by_family(self):
+        return [(np.arange(self.n_features_in_), "levels", self._moments)]
+
+    def _ranked_values(self):
+        return self._minima[self.order_]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -107,7 +107,7 @@ def test_what_is_not_fitted_is_not_drawn():
     for model in (MeMdClassifier(), make_pipeline(PCA(2), MeMdClassifier())):
         with pytest.raises(NotFittedError):
             RankingDisplay.from_estimator(model)
-    with pytest.raises(ValueError, match="no step of the pipeline has order_"):
+    with pytest.raises(ValueError, match="no step of the pipeline has ranking_table"):
         RankingDisplay.from_estimator(make_pipeline(GaussianNB()).fit(*iris()))
 
 
