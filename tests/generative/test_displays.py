@@ -4,6 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgba
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -88,6 +89,50 @@ def test_bars_are_the_best_features_with_their_names(estimator):
     mixed = make_pipeline(PCA(3), estimator).fit(X, y)
     shown = RankingDisplay.from_estimator(mixed)
     assert labels(shown) == [f"pca{s}" for s in mixed[-1].order_]
+
+
+def test_bars_have_the_colour_of_the_class_that_they_mark():
+    narrow = np.linspace(-1.0, 1.0, 20)
+    y = np.repeat(["ape", "bee", "cow"], 20)
+    X = np.zeros((60, 4))
+    for s, (row, shift) in enumerate([(40, 9.0), (0, 8.0), (40, 7.0), (0, 0.0)]):
+        X[:, s] = np.tile(narrow, 3)
+        X[row : row + 20, s] *= 1.0 if shift else 5.0
+        X[row : row + 20, s] += shift
+    table = DivergenceRanker().fit(X, y).ranking_table()
+    shown = RankingDisplay.from_estimator(DivergenceRanker().fit(X, y))
+    colours = {"cow": "C2", "ape": "C0"}
+    expected = [colours.get(mark, "0.6") for mark in table["marks"]]
+    assert sorted(expected) == ["0.6", "C0", "C2", "C2"]
+    found = [bar.get_facecolor() for bar in shown.bars_]
+    assert found == [to_rgba(colour) for colour in expected]
+    legend = shown.ax_.get_legend()
+    named = {
+        text.get_text(): bar.get_facecolor()
+        for text, bar in zip(legend.get_texts(), legend.get_patches(), strict=True)
+    }
+    assert named == {
+        "cow": to_rgba("C2"),
+        "ape": to_rgba("C0"),
+        "no class": to_rgba("0.6"),
+    }
+    plain = RankingDisplay.from_estimator(
+        DivergenceRanker().fit(X, y), bar_kw={"color": "k"}
+    )
+    assert {bar.get_facecolor() for bar in plain.bars_} == {to_rgba("k")}
+    without = RankingDisplay(np.ones(2), np.array(["a", "b"]), label="nats").plot()
+    assert without.ax_.get_legend() is None
+
+
+def test_code_lengths_are_drawn():
+    X, y = iris()
+    X, y = X[y < 2], y[y < 2]
+    model = NMLClassifier(n_moments=2, n_bins=3).fit(X, y)
+    shown = RankingDisplay.from_estimator(model)
+    table = model.ranking_table()
+    assert [bar.get_width() for bar in shown.bars_] == table["nats"].tolist()
+    assert labels(shown) == table["feature"].tolist()
+    assert shown.ax_.get_xlabel() == "code length (nats)"
 
 
 def test_an_infinite_divergence_has_a_bar_without_an_end():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
@@ -93,9 +93,10 @@ def observed(values, family):
 
 def reference(table, y, weight, name, family):
     """Means, counts and missing share of a column, and the class that it marks."""
-    rows = table.index.repeat(weight.astype(int))
-    column = observed(table[name], family).loc[rows]
-    label = pd.Series(y, table.index).loc[rows]
+    rows = np.repeat(np.arange(len(y)), weight.astype(int))
+    table = table.iloc[rows].reset_index(drop=True)
+    column = observed(table[name], family)
+    label = pd.Series(y[rows])
     if family == "categorical":
         shares = pd.crosstab(label, column, normalize="index")
         excess = (shares.max() - shares.mean()).round(9)
@@ -104,8 +105,8 @@ def reference(table, y, weight, name, family):
     groups = column.groupby(label)
     mean = groups.mean()
     if family in ("multinomial", "binomial"):
-        counts = table.loc[rows].groupby(label).sum()
-        mean = counts[name] / counts.sum(axis=1)
+        counts = table.groupby(label).sum()
+        mean = (counts[name] / counts.sum(axis=1)).fillna(0.0)
     top = mean.idxmax()
     mark = top
     if (mean - mean[top]).abs().le(1e-12).sum() > 1 or mean.notna().sum() < 2:
@@ -152,16 +153,17 @@ def labelled(draw, n_classes):
     return X, np.array(["ape", "bee", "cow"])[np.arange(n) % n_classes], weight
 
 
-@pytest.mark.filterwarnings("ignore:only one row")
 @pytest.mark.parametrize("ranker", RANKERS, ids=str)
+@settings(max_examples=25)
 @given(st.data())
 def test_every_table_is_that_of_pandas(ranker, data):
     n_classes = 2 if two_classes_only(ranker) else data.draw(st.sampled_from([2, 3]))
     X, y, weight = data.draw(labelled(n_classes))
     tags = get_tags(ranker).input_tags
     if tags.allow_nan and data.draw(st.booleans()):
-        rows = data.draw(st.sets(st.integers(0, len(y) - 1), max_size=5))
-        X[list(rows), 1] = np.nan
+        for column in (0, 1):
+            rows = data.draw(st.sets(st.integers(0, len(y) - 1), max_size=3))
+            X[list(rows), column] = np.nan
     possible = [form for form in FORMS if form != "sparse" or tags.sparse]
     form = data.draw(st.sampled_from(possible))
     model = fitted(ranker, FORMS[form](X), y, weight)
@@ -196,6 +198,7 @@ def test_nats_are_what_the_ranking_goes_by():
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=str)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.permutations(range(4)))
 def test_columns_and_classes_may_come_in_any_sequence(ranker, seed, columns):
     rng = np.random.default_rng(seed)
@@ -257,6 +260,7 @@ def test_words_mark_the_class_in_which_they_were_made_frequent():
         n_documents=600, n_words=200, n_informative=30, n_classes=3, lift=8.0,
         random_state=0,
     )  # fmt: skip
+    truth = text.word_probabilities.argmax(axis=0)
     for ranker in (
         DivergenceRanker(family="bernoulli"),
         DivergenceRanker(family="multinomial"),
@@ -264,7 +268,7 @@ def test_words_mark_the_class_in_which_they_were_made_frequent():
     ):
         table = ranker.fit(text.X, text.y).ranking_table(n_features=15)
         words = table["feature"].str[1:].astype(int)
-        assert table["marks"].tolist() == text.word_class[words].tolist()
+        assert table["marks"].tolist() == truth[words].tolist()
 
 
 def test_a_long_document_does_not_mark_its_class_with_every_word():
