@@ -165,22 +165,18 @@ def _class_means(family, moments):
 
 def _marked_classes(mean, moments):
     """Code of the class that each feature marks, (d,), -1 for none; means (K, d)."""
+    top = mean.argmax(axis=0)
+    is_top = np.arange(len(mean))[:, None] == top
     largest = mean.max(axis=0)
     # means that differ only by rounding are the same, whatever the order of the rows
-    is_top = mean >= largest - ROUNDING * abs(largest)
-    marked = is_top & (is_top.sum(axis=0) == 1)
+    least_lead = ROUNDING * abs(largest)
     if moments.sums.shape[-1] > 1:
-        marked &= _differs_by_mean(moments)
-    return np.where(marked.any(axis=0), marked.argmax(axis=0), -1)
-
-
-def _differs_by_mean(moments):
-    """Whether the mean of a class, more than its variance, tells it apart, (K, d)."""
-    pairs = moments.one_vs_rest()
-    mean = pairs.location + pairs.mean[..., 0]
-    variance = Normal.class_variance(pairs.mean)
-    mean_term = abs(np.diff(mean, axis=1)[:, 0]) * np.sqrt(variance.sum(axis=1))
-    return mean_term >= abs(np.diff(variance, axis=1)[:, 0])
+        count = np.where(moments.count > 0, moments.count, np.inf)
+        squared_error = Normal.class_variance(moments.mean) / count
+        error_of_top = squared_error.sum(axis=0, where=is_top)
+        least_lead = least_lead + 2.0 * np.sqrt(squared_error + error_of_top)
+    stands_out = (largest - mean > least_lead) | is_top
+    return np.where(stands_out.all(axis=0), top, -1)
 
 
 class RankedSelector(SelectorMixin, BaseEstimator):
@@ -193,16 +189,16 @@ class RankedSelector(SelectorMixin, BaseEstimator):
     def ranking_table(self, n_features=None, input_features=None):
         """Tabulate the ranked features and the class that each one marks.
 
-        A feature marks the class k with the largest mean m_k, provided that its mean
-        tells this class from all others more than its variance does:
+        A feature marks the class k with the largest mean m_k, provided that it exceeds
+        the mean of each other class j by more than two standard errors:
 
-            (m_k - m_r) sqrt(v_k + v_r) >= abs(v_k - v_r),
+            m_k - m_j > 2 sqrt(v_k / n_k + v_j / n_j),
 
-        where m_r and v_r are the mean and the variance of all other classes together.
-        For normal densities this says that the means contribute at least as much to
-        J(p_k, p_r) as the variances. Families with the mean as their only moment
-        (counts, presence, exponential) have no such condition. A feature whose largest
-        mean belongs to several classes marks none.
+        with the variances v and the weights n of the values, where a row of weight 2
+        counts as two rows. A feature whose classes differ by the variance alone, or
+        that is as high in a second class, therefore marks none. In families with the
+        mean as their only moment (counts, presence, exponential), where classes cannot
+        differ otherwise, the largest mean is enough, unless classes share it.
 
         Parameters
         ----------

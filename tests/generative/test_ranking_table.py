@@ -109,16 +109,14 @@ def reference(table, y, weight, name, family):
         mean = (counts[name] / counts.sum(axis=1)).fillna(0.0)
     top = mean.idxmax()
     mark = top
-    if (mean - mean[top]).abs().le(1e-12).sum() > 1 or mean.notna().sum() < 2:
+    lead = mean[top] - mean.drop(top).dropna()
+    if lead.empty or lead.min() <= 1e-12:
         mark = None
     elif family in ("normal", "levels", "polynomial 3"):
-        inside = column[label == top]
-        outside = column[label != top]
-        total = inside.var(ddof=0) + outside.var(ddof=0)
-        change = abs(inside.var(ddof=0) - outside.var(ddof=0))
-        by_mean = (inside.mean() - outside.mean()) * np.sqrt(total)
-        assume(not np.isclose(by_mean, change) or change == 0)
-        mark = top if by_mean >= change else None
+        error = groups.sem(ddof=0)
+        least = 2.0 * np.hypot(error[top], error[lead.index])
+        assume(not np.isclose(lead, least).any())
+        mark = top if (lead > least).all() else None
     return mean, groups.count(), column.isna().mean(), mark
 
 
@@ -238,10 +236,26 @@ NORMAL_LIKE = [
 def test_variance_alone_marks_no_class(ranker):
     narrow = np.linspace(-1.0, 1.0, 50)
     y = np.repeat([0, 1], 50)
-    for shift, expected in ((0.1, None), (0.0, None), (9.0, 1), (-9.0, 0)):
+    for shift, expected in ((0.5, None), (0.0, None), (2.0, 1), (-9.0, 0)):
         X = np.concatenate([narrow, 4.0 * narrow + shift])[:, None]
         mark = clone(ranker).fit(X, y).ranking_table()["marks"][0]
         assert mark == expected if expected is not None else pd.isna(mark)
+
+
+def test_a_mean_that_two_classes_have_marks_none_of_them():
+    y = np.repeat([0, 1, 2], 20)
+    X = (
+        np.tile(np.linspace(-1.0, 1.0, 20), 3)[:, None]
+        + np.array([5.0, 4.9, 0.0])[y][:, None]
+    )
+    assert pd.isna(DivergenceRanker().fit(X, y).ranking_table()["marks"][0])
+    # many more rows tell that the first is higher; and weights are numbers of rows
+    many = DivergenceRanker().fit(X, y, sample_weight=np.full(60, 100.0))
+    assert many.ranking_table()["marks"][0] == 0
+    counts = DivergenceRanker(family="poisson").fit(
+        [[2], [3], [3], [2], [0]], [0, 0, 1, 1, 2]
+    )
+    assert pd.isna(counts.ranking_table()["marks"][0])
 
 
 def test_a_class_without_a_value_has_no_mean_and_is_not_marked():
