@@ -236,6 +236,9 @@ class RankedSelector(SelectorMixin, BaseEstimator):
         ------
         ImportError
             If pandas is not installed.
+        ValueError
+            If ``n_features`` is no positive integer, or ``input_features`` are not as
+            many names as there are features, or not ``feature_names_in_``.
 
         Examples
         --------
