@@ -30,6 +30,11 @@ from memdlib.generative import CorrelatedMeMdClassifier, MultinomialMeMdClassifi
 from memdlib.nml import NMLClassifier, NMLFeatureSelector
 from tests.scikit_learn import public
 
+# many of the drawn tables say nothing about the classes
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:accuracy is", "ignore:all training rows have", "ignore:the weights of"
+)
+
 NAMES = ["a", "b", "c", "d"]
 MIXED = ["categorical", "normal", "poisson", "bernoulli"]
 RANKERS = [
