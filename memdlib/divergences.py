@@ -6,6 +6,7 @@ from another.
 """
 
 import numpy as np
+from scipy.special import entr, xlog1py
 
 from memdlib.validation import POSITIVE, check_domain, check_real, check_real_array
 
@@ -105,12 +106,14 @@ def kl_terms(p, q, q_minus_p):
     return np.where(p == 0, q, np.where(np.abs(t) <= 0.5, near, far))
 
 
-def itakura_saito(p, q):
+def itakura_saito(p, q, p_minus_q=None):
     """Itakura-Saito divergence p / q - 1 - log(p / q) of positive numbers.
 
     Parameters
     ----------
     p, q : array_like
+    p_minus_q : array_like, default=None
+        Their difference, if the caller knows it more exactly than by subtraction.
 
     Returns
     -------
@@ -120,10 +123,18 @@ def itakura_saito(p, q):
     """
     p = np.asarray(p, dtype=np.float64)
     q = np.asarray(q, dtype=np.float64)
-    t = (p - q) / q
+    t = (p - q if p_minus_q is None else p_minus_q) / q
     near = np.abs(t) <= 0.5
     close = x_minus_log1p(np.where(near, t, 0.0))
     return np.where(near, close, t - log_ratio(p, q))
+
+
+def within_entropy(js, weights):
+    """Jensen-Shannon divergences (...) without rounding beyond 0 and H(weights)."""
+    *smaller, largest = np.sort(weights)
+    # a largest weight that rounds to one has an entropy nevertheless
+    entropy = entr(smaller).sum() - xlog1py(largest, -np.sum(smaller))
+    return np.clip(js, 0.0, entropy)
 
 
 def kl(p, q):
@@ -196,7 +207,7 @@ def jensen_shannon(P, weights=None):
     Returns
     -------
     ndarray of shape (...)
-        Nats, between 0 and the entropy of the weights.
+        Nats, between 0 and the entropy of the weights, also after rounding.
 
     References
     ----------
@@ -216,7 +227,7 @@ def jensen_shannon(P, weights=None):
     mixture = _mean(P, w)
     # a mixture that underflows has nothing to add
     terms = np.where(mixture > 0, kl_terms(P, mixture, deviation), 0.0)
-    return np.einsum("k,...kc->...", w, terms)
+    return within_entropy(np.einsum("k,...kc->...", w, terms), w)
 
 
 def jensen_tsallis(P, q, weights=None):
@@ -235,7 +246,8 @@ def jensen_tsallis(P, q, weights=None):
     Returns
     -------
     ndarray of shape (...)
-        Nats for q = 1. Equal distributions give zero for q = 1 only.
+        Nats for q = 1. Equal distributions give zero for q = 1 only. At most the
+        Tsallis entropy S_q of the weights, and not negative for q >= 1.
 
     References
     ----------
@@ -251,21 +263,27 @@ def jensen_tsallis(P, q, weights=None):
     if q == 1:
         return jensen_shannon(P, weights)
     P, w = _mixture(P, weights)
-    log_w = np.log(w)
-
-    def log_q(logarithm):
-        """Deformed logarithm (x^(q - 1) - 1) / (q - 1), given log x."""
-        return np.expm1((q - 1.0) * logarithm) / (q - 1.0)
-
     mixture = _mean(P, w)
     occupied = (P > 0) & (mixture > 0)
     p = np.where(occupied, P, 1.0)
     m = np.where(occupied, mixture, 1.0)
-    log_posterior = log_w[:, None] + log_ratio(p, m)
-    terms = p * m ** (q - 1.0) * log_q(log_posterior)
-    terms = np.where(occupied, terms, 0.0)
-    difference = terms.sum(axis=-1) - log_q(log_w)
-    return np.einsum("k,...k->...", w, difference)
+    log_w = np.log(w)
+    # S_q(weights) less the conditional entropy of the class given the cell
+    conditional = m**q * _tsallis_terms(log_w[:, None] + log_ratio(p, m), q)
+    conditional = np.where(occupied, conditional, 0.0).sum(axis=(-2, -1))
+    of_weights = _tsallis_terms(log_w, q).sum()
+    smallest = 0.0 if q > 1 else -np.inf
+    return np.clip(of_weights - conditional, smallest, of_weights)
+
+
+def _tsallis_terms(log_x, q):
+    """Terms (x - x^q) / (q - 1) of the Tsallis entropy, given log x <= 0."""
+    log_ratio = (q - 1.0) * log_x
+    near = np.abs(log_ratio) <= 1.0
+    close = -np.exp(log_x) * np.expm1(np.where(near, log_ratio, 0.0))
+    # apart, x^(q - 1) alone may overflow
+    far = np.exp(log_x) - np.exp(q * log_x)
+    return np.where(near, close, far) / (q - 1.0)
 
 
 def js_gm(P, weights=None):

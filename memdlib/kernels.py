@@ -11,6 +11,10 @@ which is zero where either is zero and has a feature map,
 for 0 < q < 2: hence every Gram matrix is positive semi-definite. The functions follow
 scikit-learn's pairwise conventions; two vectors give one number. The order q = 2 gives
 half the linear kernel, :func:`sklearn.metrics.pairwise.linear_kernel`.
+
+Rounding leaves an absolute error of about 1e-15 times the larger of k(x, x) and
+k(y, y): a kernel of measures whose common cells all differ by a factor beyond 1e15 may
+be zero. Cells below 1e-307 count as zero for orders between 0 and 1.
 """
 
 import math
@@ -247,8 +251,10 @@ def _pair_sums(X, Y, q):
     s^q / (q - 1) otherwise. A linear term of F drops out: near q = 1 it is taken off
     beforehand, as F(s) = s (s^(q - 1) - 1) / (q - 1), which keeps the digits.
     """
-    if q == 2.0:
-        K = 2.0 * (X @ Y.T)
+    if q in (0.0, 2.0):
+        # of order 0, the number of common cells
+        factor = (X > 0, (Y > 0).T * 1.0) if q == 0.0 else (2.0 * X, Y.T)
+        K = factor[0] @ factor[1]
         return K.toarray() if sparse.issparse(K) else K
     K = _sparse_sums(X, Y, q) if sparse.issparse(X) else _dense_sums(X, Y, q)
     if Y is X:

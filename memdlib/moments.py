@@ -267,15 +267,7 @@ def class_moments(
         X, location, missing = fill(X, codes, weight, location)
         count = count - _by_class(missing, missing.data, codes, weight, n_classes)
         sums = power_sums(X, codes, weight, order, location)
-    if order > 1:
-        # rows at another number differ by an ulp or more: these weigh next to nothing
-        ulp = np.finfo(np.float64).eps * location
-        sums[sums[..., 1] < count * ulp**2] = 0.0
-    overflowed = ~np.isfinite(sums).all(axis=(0, 2))
-    if overflowed.any():
-        raise ValueError(
-            f"the moments of feature {overflowed.argmax()} overflow; rescale it"
-        )
+    _check_sums(sums, count, location)
     return ClassMoments(weight=total, sums=sums, location=location, count=count)
 
 
@@ -311,6 +303,22 @@ def joint_moments(
         sums[k, :, 1:] += weighted.T @ centred
     count = np.broadcast_to(total[:, None], location.shape)
     return JointMoments(weight=total, sums=sums, location=location, count=count)
+
+
+def _check_sums(sums, count, location):
+    """Put what weighs next to nothing to zero; raise if the sums of a feature overflow.
+
+    Other numbers than the location differ from it by an ulp or more: a variance below
+    the square of that is one of weights.
+    """
+    ulp = np.finfo(np.float64).eps * location
+    if sums.shape[-1] > 1:
+        sums[sums[..., 1] < count * ulp**2] = 0.0
+    overflowed = ~np.isfinite(sums).all(axis=(0, 2))
+    if overflowed.any():
+        raise ValueError(
+            f"the moments of feature {overflowed.argmax()} overflow; rescale it"
+        )
 
 
 def leave_one_out(parts):

@@ -207,9 +207,15 @@ def validate_labelled(
     if class_weight is not None:
         weight = weight * _weight_of_class(class_weight, classes, y, weight)[codes]
         weight = check_sample_weight(weight, X, "sample_weight * class_weight")
-    speaks = reset and not getattr(estimator, "_is_candidate", False)
+    if reset and not getattr(estimator, "_is_candidate", False):
+        _warn_of_small_weights(estimator, weight, stacklevel + 1)
+    return X, codes, weight, classes
+
+
+def _warn_of_small_weights(estimator, weight, stacklevel):
+    """Warn if the weights (n,) of several rows are no counts, but have to be."""
     counts_rows = getattr(estimator, "_weights_count_rows", True)
-    if speaks and counts_rows and len(weight) > 1 and weight.sum() <= _ONE_ROW:
+    if counts_rows and len(weight) > 1 and weight.sum() <= _ONE_ROW:
         warnings.warn(
             f"the weights of {len(weight)} rows sum to {weight.sum():.6g}, which "
             f"{type(estimator).__name__} takes for the number of rows: smoothing, "
@@ -218,7 +224,6 @@ def validate_labelled(
             UserWarning,
             stacklevel=stacklevel,
         )
-    return X, codes, weight, classes
 
 
 def _weight_of_class(class_weight, classes, y, weight):

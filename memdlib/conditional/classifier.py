@@ -211,7 +211,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
     def _convergence_message(self, dual, codes, optimum):
         """The warning that the optimum calls for; empty if all is well."""
         may_be_separable = self.C == np.inf and not has_optimum(dual, codes, optimum)
-        if optimum.residual > self.tol:
+        if not optimum.residual <= self.tol:
             message = (
                 f"solver={self.solver!r} matched the moments to {optimum.residual:.1e} "
                 "only; raise max_iter or tol, or use a smaller C"
@@ -225,7 +225,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
                 "penalty there is no optimum then; use a finite C, or a smaller tol"
             )
         misfit = _relative_misfit(dual, codes, optimum.theta, self.fit_intercept)
-        if misfit > self.tol:
+        if not misfit <= self.tol:
             remedy = "fit_intercept=True, or StandardScaler"
             if self.fit_intercept:
                 remedy = "QuantileTransformer"

@@ -59,11 +59,8 @@ class Support:
         half = (self.upper - self.lower) / 2.0
         return self.lower + half, half
 
-    def grid(self, n_nodes):
-        """Nodes in [-1, 1] and log weights for a bounded support; levels exactly."""
-        if self.levels is None:
-            nodes, weights = gauss_legendre(n_nodes)
-            return nodes, np.log(weights)
+    def grid(self):
+        """Levels in units of [-1, 1], and the logarithms of their weights."""
         origin, unit = self.standardise()
         nodes = (np.array(self.levels) - origin) / unit
         return nodes, np.zeros(len(nodes))
@@ -151,11 +148,12 @@ def gauss_legendre(n_nodes):
 
 
 def panel_nodes(ends, n_nodes=NODES):
-    """Gauss-Legendre nodes and weights (B, P n) on panels between ends (B, P + 1)."""
+    """Gauss-Legendre nodes, weights (..., P n) on panels between ends (..., P + 1)."""
     nodes, weights = gauss_legendre(n_nodes)
     half = 0.5 * np.diff(ends)[..., None]
-    u = (ends[:, :-1, None] + half) + half * nodes
-    return u.reshape(len(ends), -1), (half * weights).reshape(len(ends), -1)
+    u = (ends[..., :-1, None] + half) + half * nodes
+    shape = (*ends.shape[:-1], -1)
+    return u.reshape(shape), (half * weights).reshape(shape)
 
 
 def powers(u, n_moments):

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from memdlib.densities.support import gauss_legendre, powers
+from memdlib.divergences import within_entropy
 from memdlib.validation import check_domain
 
 # Entries of (classes, features, nodes) arrays handled at a time: a MiB of doubles.
@@ -63,14 +64,15 @@ def jensen_shannon_quadrature(
         value[pending], error[pending] = _with_error(
             log_density, edges, pending, weights
         )
-        missed = error[pending] > tol
+        # the negation counts an error that is not a number as too large
+        missed = ~(error[pending] <= tol)
         pending = pending[missed]
         edges = edges[missed]
         if not pending.size:
             break
         middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
         edges = np.sort(np.concatenate([edges, middle], axis=1), axis=1)
-    return value, error
+    return within_entropy(value, weights), error
 
 
 def _with_error(log_density, edges, features, weights):

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import entr, expit, gammaln, logit, xlog1py
 
-from memdlib.divergences import itakura_saito, kl_terms
+from memdlib.divergences import itakura_saito, kl_terms, within_entropy
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import (
     ROUNDING,
@@ -172,7 +172,7 @@ class Geometric(CountFamily):
         heads2 = mean2 / n_tosses2 * n_tosses1
         heads_change = (mean2 - mean1) / n_tosses2
         heads = kl_terms(mean1, heads2, heads_change)
-        tails = itakura_saito(n_tosses1, n_tosses2)
+        tails = itakura_saito(n_tosses1, n_tosses2, mean1 - mean2)
         return heads + tails
 
     def largest_count(self, mu):
@@ -394,7 +394,7 @@ class ProbabilityVectorFamily(NonnegativeFamily):
         offset = p - p[np.argmax(w)]
         change = np.tensordot(w, offset, 1) - offset
         terms = kl_terms(p, p + change, change)
-        value = np.tensordot(w, terms, 1).sum(axis=-1)
+        value = within_entropy(np.tensordot(w, terms, 1).sum(axis=-1), w)
         return value, np.zeros_like(value)
 
 

@@ -4,16 +4,55 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp, softmax
+from scipy.special import log_softmax, logsumexp, softmax
 
-from memdlib.densities.support import Support, powers, read_support
+from memdlib._types import Array
+from memdlib.densities.moment_problem import NotConvergedError
+from memdlib.densities.polynomials import adaptive_panels
+from memdlib.densities.support import Support, panel_nodes, powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
-from memdlib.families.base import MarginalFamily, as_floats, smooth_towards_pooled
+from memdlib.families.base import (
+    MarginalFamily,
+    as_floats,
+    drop_weightless,
+    jensen_shannon_quadrature,
+    smooth_towards_pooled,
+)
 from memdlib.moments import translate, translate_natural
 from memdlib.validation import check_integer
 
-# Gauss-Legendre nodes on an interval.
-_NODES = 512
+# Numbers of panels on an interval, in rounds that close in on the densities, each
+# different from the one before.
+_PANELS = (64, 56) * 12
+# Densities at a time.
+_BLOCK = 2**10
+# Agreement of the logarithm of an integral on the panels of two rounds.
+_AGREEMENT = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class _Exponents:
+    """The terms lambda . phi of B densities, in powers of u without the constant.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (..., B, m)
+    """
+
+    coefficients: Array
+
+    def bounded(self, u):
+        """Values (..., B, N) at u (B, N), by Horner's rule."""
+        *lower, highest = np.moveaxis(self.coefficients[..., None], -2, 0)
+        total = highest * u
+        for coefficient in lower[::-1]:
+            total = (total + coefficient) * u
+        return total
+
+    def log_total(self, ends):
+        """Logarithms (B,) of the integrals of exp(-exponent) over panels (B, P + 1)."""
+        u, weights = panel_nodes(ends)
+        return logsumexp(-self.bounded(u), b=weights, axis=-1)
 
 
 @dataclass(frozen=True)
@@ -75,9 +114,10 @@ class Polynomial(MarginalFamily):
 
     def mean(self, lam):
         origin, unit = self._support.standardise()
-        u, _ = self._support.grid(_NODES)
-        p = softmax(self._log_mass(lam), axis=-1)
-        about_origin = p @ powers(u, self.n_moments) * powers(unit, self.n_moments)
+        u, log_weights = self._nodes(lam)
+        p = softmax(log_weights - self._exponents(lam).bounded(u), axis=-1)
+        about_origin = (p[..., None, :] @ powers(u, self.n_moments))[..., 0, :]
+        about_origin *= powers(unit, self.n_moments)
         return translate(about_origin, np.ones(1), origin)
 
     def log_normaliser(self, lam):
@@ -85,30 +125,44 @@ class Polynomial(MarginalFamily):
         origin, unit = self._support.standardise()
         at_origin = (lam * powers(origin, self.n_moments)).sum(axis=-1)
         log_unit = 0.0 if self._support.levels is not None else np.log(unit)
-        return logsumexp(self._log_mass(lam), axis=-1) - at_origin + log_unit
+        u, log_weights = self._nodes(lam)
+        log_mass = log_weights - self._exponents(lam).bounded(u)
+        return logsumexp(log_mass, axis=-1) - at_origin + log_unit
 
     def kl(self, mu1, mu2):
-        lam1 = self.natural(mu1)
-        lam2 = self.natural(mu2)
-        p = softmax(self._log_mass(lam1), axis=-1)
+        lam1, lam2 = np.broadcast_arrays(self.natural(mu1), self.natural(mu2))
+        u, log_weights = self._nodes(lam1, lam2)
+        log_p = log_softmax(log_weights - self._exponents(lam1).bounded(u), axis=-1)
         # r = log p_2 / p_1, up to a constant: from the difference, before it is summed
-        ratio = self._exponent(lam1 - lam2)
-        with np.errstate(over="ignore"):
-            ratio = ratio - np.log1p((p * np.expm1(ratio)).sum(axis=-1, keepdims=True))
-            # E (exp(r) - 1 - r) = -E r: terms that are never negative
-            return (p * (np.expm1(ratio) - ratio)).sum(axis=-1)
+        ratio = self._exponents(lam1 - lam2).bounded(u)
+        ratio -= logsumexp(log_p + ratio, axis=-1, keepdims=True)
+        # E (exp(r) - 1 - r) = -E r: terms that are never negative
+        p = np.exp(log_p)
+        near = np.abs(ratio) < 1.0
+        close = p * (np.expm1(np.where(near, ratio, 0.0)) - ratio)
+        apart = np.exp(log_p + ratio) - p - p * ratio
+        return np.where(near, close, apart).sum(axis=-1)
 
     def jensen_shannon(self, mu, weights, location=None):
-        if self._support.levels is None:
-            return super().jensen_shannon(mu, weights)
+        mu, w, _ = drop_weightless(mu, weights)
         lam = self.natural(mu)
-        log_p = self.log_density(np.array(self._support.levels), lam[..., None, :])
-        value = discrete_jensen_shannon(np.exp(log_p).swapaxes(0, 1), weights)
-        return value, np.zeros_like(value)
+        if self._support.levels is not None:
+            levels = np.array(self._support.levels)
+            log_p = self.log_density(levels, lam[..., None, :])
+            value = discrete_jensen_shannon(np.exp(log_p).swapaxes(0, 1), w)
+            return value, np.zeros_like(value)
+        ends = self._ends(lam)
+        exponents = self._exponents(lam)
+        log_total = exponents.log_total(ends)
+        # half of them, for the rules of a divergence have more nodes, and halve panels
+        edges = np.concatenate(ends[..., ::2], axis=1)
+        edges.sort(axis=1)
 
-    def panels(self, mu):
-        ends = np.linspace(self._support.lower, self._support.upper, 17)
-        return np.tile(ends, (len(mu), 1))
+        def log_density(u, features):
+            of_features = _Exponents(exponents.coefficients[:, features])
+            return -of_features.bounded(u) - log_total[:, features, None]
+
+        return jensen_shannon_quadrature(log_density, edges, w)
 
     def observe(self, X):
         stored = sparse.coo_array(X)
@@ -147,17 +201,49 @@ class Polynomial(MarginalFamily):
     def _support(self):
         return read_support(self.support, levels=self.levels)
 
-    def _log_mass(self, lam):
-        """Log masses of the nodes (..., N), up to constants."""
-        _, log_weights = self._support.grid(_NODES)
-        return log_weights - self._exponent(lam)
+    def _exponents(self, lam):
+        """The terms lambda . phi(x), in powers of u = (x - origin) / unit.
 
-    def _exponent(self, lam):
-        """The term lambda . phi(x) at the nodes (..., N), up to constants.
-
-        In powers of u = (x - origin) / unit, on [-1, 1], where these keep their digits.
+        On [-1, 1] these keep their digits.
         """
         origin, unit = self._support.standardise()
-        u, _ = self._support.grid(_NODES)
         scaled = translate_natural(lam, -origin) * powers(unit, self.n_moments)
-        return scaled @ powers(u, self.n_moments).T
+        return _Exponents(scaled)
+
+    def _nodes(self, *lams):
+        """Nodes u and log weights (..., N) that follow densities (..., m); levels."""
+        if self._support.levels is not None:
+            return self._support.grid()
+        u, weights = panel_nodes(self._ends(*lams))
+        with np.errstate(divide="ignore"):  # panels of no width
+            return u, np.log(weights)
+
+    def _ends(self, *lams):
+        """Ends (..., P + 1) of panels on [-1, 1] that follow densities (..., m)."""
+        shape = np.shape(lams[0])
+        coefficients = [self._exponents(lam).coefficients for lam in lams]
+        flat = np.reshape(coefficients, (len(lams), -1, shape[-1]))
+        ends = []
+        for start in range(0, flat.shape[1], _BLOCK):
+            block = [_Exponents(rows[start : start + _BLOCK]) for rows in flat]
+            ends.append(_following_ends(block))
+        return np.concatenate(ends).reshape(*shape[:-1], -1)
+
+
+def _following_ends(exponents):
+    """Ends (B, P + 1) on which all integrals agree with those of the round before."""
+    upper = np.ones(len(exponents[0].coefficients))
+    size = max(np.abs(each.coefficients).sum(axis=-1).max() for each in exponents)
+    tolerance = _AGREEMENT + 8.0 * np.finfo(np.float64).eps * size
+    ends = None
+    before = np.inf
+    for n_panels in _PANELS:
+        ends = adaptive_panels(exponents, -upper, upper, ends, n_panels)
+        log_total = np.array([each.log_total(ends) for each in exponents])
+        if np.abs(log_total - before).max() <= tolerance:
+            return ends
+        before = log_total
+    raise NotConvergedError(
+        "a density is too narrow for its support: give the family a support that is "
+        "closer to the data, or rescale them"
+    )

@@ -184,7 +184,7 @@ def _minimise_objective(S, log_prior, codes, weight, uniform_share):
         options={"gtol": 1e-2 * _TOLERANCE, "ftol": 0.0, "maxls": 50},
     )
     gradient = np.abs(optimum.jac).max()
-    if gradient > _TOLERANCE:
+    if not gradient <= _TOLERANCE:
         warnings.warn(
             f"a derivative is {gradient:.1e} nats per row after {optimum.nit} steps: "
             "bring the scores to the same scale",

@@ -246,7 +246,7 @@ class GreedyGaussianRanker(RankedSelector):
         self.order_, self.gains_ = greedy_gaussian(
             _covariance_columns(by_class, variance, self.correlation_shrinkage_),
             variance,
-            mean=(pooled.means - pooled.means[pooled.weight.argmax()]) + pooled.mean_lo,
+            mean=(pooled.means - pooled.means[0]) + pooled.mean_lo,
             prior=pooled.prior,
             k=n_features,
         )

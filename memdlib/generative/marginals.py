@@ -216,8 +216,15 @@ class ClassMarginals:
 
 def _warn_of_errors(value, error):
     """Warn about the divergence with the largest error, if it is too large."""
+    if not np.isfinite(value).all():
+        s = int(np.argmin(np.isfinite(value)))
+        raise ValueError(
+            f"the Jensen-Shannon divergence of feature {s} is {value[s]}: its densities "
+            "are out of the range of the quadrature; rescale the feature, or rank by "
+            '"js_gm"'
+        )
     s = int(np.argmax(error))
-    if error[s] > _ERROR:
+    if not error[s] <= _ERROR:
         warnings.warn(
             f"the Jensen-Shannon divergence of feature {s} is {value[s]:.6g} +- "
             f"{error[s]:.1g} nats: the widths of its class densities differ too much "

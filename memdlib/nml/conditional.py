@@ -92,7 +92,7 @@ def conditional_complexity(
         method=method,
     )
     uncertainty = np.max(estimate.uncertainty)
-    if method == "auto" and uncertainty > _WARNED_UNCERTAINTY:
+    if method == "auto" and not uncertainty <= _WARNED_UNCERTAINTY:
         warnings.warn(
             f"a complexity may be off by {uncertainty:.2g} nats; "
             "conditional_complexity_estimate tells which and how it was found",

@@ -77,7 +77,8 @@ def _log_mean(log_weights, size, n_draws):
     n_effective = 0.0
     if total:
         n_effective = total**2 / math.fsum(squares)
-    if n_effective < _LEAST_EFFECTIVE or 1.0 / total > _LARGEST_FRACTION:
+    enough = n_effective >= _LEAST_EFFECTIVE
+    if not (enough and 1.0 / total <= _LARGEST_FRACTION):
         raise UncertifiedError(
             f"{n_draws} draws are worth {n_effective:.0f} of equal weight, too few "
             'to trust their mean; raise n_draws, or use method="auto"'

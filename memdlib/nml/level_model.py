@@ -91,7 +91,7 @@ def _check_evenness(values, dimension, intercept):
         amplification = ratios[:, len(x) + 1 - dimension :].prod(axis=1)
         if not intercept:
             amplification = amplification * (np.abs(x).max() / np.abs(x))
-    if amplification.max() > _MOST_AMPLIFIED:
+    if not amplification.max() <= _MOST_AMPLIFIED:
         raise ValueError(
             f"level values {list(values)} are too uneven for {dimension} parameters; "
             "join levels that are close, or use evenly spaced values or fewer moments"
@@ -136,6 +136,6 @@ def integer_ratios(values):
         return None
     integers = np.array(integers)
     error = np.abs(integers / scale - x)
-    if (error > _RATIO_TOLERANCE * np.abs(x)).any():
+    if not (error <= _RATIO_TOLERANCE * np.abs(x)).all():
         return None
     return integers // np.gcd.reduce(integers)

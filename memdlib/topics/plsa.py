@@ -207,7 +207,7 @@ def fold_in(counts, components, prior):
             counts.data[document] / length[d], words[counts.indices[document]]
         )
     largest = gap_per_count.max(initial=0.0)
-    if largest > _TOLERANCE:
+    if not largest <= _TOLERANCE:
         warnings.warn(
             f"the topics of a document are certified to {largest:.1e} nats per count "
             "only; drop the rarest words, or use alpha > 0 in PLSA",
@@ -415,7 +415,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._set_topics(best, counts, columns)
         self._set_likelihood(best, counts)
         last_gain = (best.history[-1] - best.history[-2]) / counts.sum()
-        if last_gain > self.tol:
+        if not last_gain <= self.tol:
             warnings.warn(
                 f"EM stopped after max_iter={self.max_iter} steps; the last gained "
                 f"{last_gain:.1e} nats per count: raise max_iter or tol",
