@@ -8,6 +8,8 @@ floating-point numbers.
 
 import math
 import warnings
+from contextvars import copy_context
+from copy import copy
 from functools import wraps
 from numbers import Integral, Real
 
@@ -55,22 +57,25 @@ _ONE_ROW = 1.0 + 1e-6
 
 
 def restore_on_error(method):
-    """Check parameters before ``fit`` or ``partial_fit``; restore attributes on error.
+    """Check parameters before ``fit`` or ``partial_fit``, which sets all or nothing.
 
-    Otherwise, a failed fit would leave behind ``n_features_in_`` of the invalid data.
+    The method sets the attributes of a copy, which replace those of the estimator at
+    once if it succeeds. If it fails, nothing is left behind, like ``n_features_in_`` of
+    the invalid data; and an estimator that predicts in another thread at the same time
+    is never seen half fitted.
+
+    The method runs in a context of its own, because an interrupt may fall inside
+    ``np.errstate`` itself, which then does not restore the caller's error handling.
     """
 
     @wraps(method)
     def wrapped(self, *args, **kwargs):
         if not get_config()["skip_parameter_validation"]:
             self._validate_params()
-        before = vars(self).copy()
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:  # includes KeyboardInterrupt
-            vars(self).clear()
-            vars(self).update(before)
-            raise
+        model = copy(self)
+        copy_context().run(method, model, *args, **kwargs)
+        self.__dict__ = vars(model)
+        return self
 
     return wrapped
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from memdlib._sklearn import StrOptions
@@ -229,16 +230,36 @@ def held_out_folds(codes, cv, random_state):
         splitter = StratifiedShuffleSplit(
             1, test_size=n_test, random_state=random_state
         )
+        _, test = next(splitter.split(rows, codes[rows]))
+        fold_of_rows = np.ones(len(rows), dtype=np.intp)
+        fold_of_rows[test] = 0
+        n_folds = 1
     else:
         n_folds = min(int(cv), int(class_size.max()))
-        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    with warnings.catch_warnings():  # small classes are missing from some folds
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        tests = [test for _, test in splitter.split(rows, codes[rows])]
-    fold = np.full(len(codes), len(tests))
-    for f, test in enumerate(tests):
-        fold[rows[test]] = f
-    return fold, len(tests)
+        fold_of_rows = _stratified_folds(codes[rows], n_folds, random_state)
+    fold = np.full(len(codes), n_folds)
+    fold[rows] = fold_of_rows
+    return fold, n_folds
+
+
+def _stratified_folds(codes, n_folds, random_state):
+    """Fold (n,) of each row, the same as by scikit-learn's StratifiedKFold.
+
+    That splitter warns of classes with fewer rows than folds. Here such a class is
+    simply missing from some folds, and to hide the warning would change the filters of
+    all threads.
+    """
+    rng = check_random_state(random_state)
+    fold = np.empty(len(codes), dtype=np.intp)
+    n_assigned = 0
+    for k in codes[np.sort(np.unique(codes, return_index=True)[1])]:
+        rows = np.flatnonzero(codes == k)
+        # dealt out in turn, beginning where the class before has ended
+        fold_of_rows = np.sort((n_assigned + np.arange(len(rows))) % n_folds)
+        rng.shuffle(fold_of_rows)
+        fold[rows] = fold_of_rows
+        n_assigned += len(rows)
+    return fold
 
 
 def smallest_best(grid, accuracy):

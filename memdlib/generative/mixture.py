@@ -339,13 +339,21 @@ class MixtureClassifier(BayesClassifier):
         """Calibrate and weight the candidates on the test rows of the splits."""
         y = self.classes_[codes]
         shared_steps, positions = _share_steps(estimators, seed)
+        parallel = Parallel(n_jobs=self.n_jobs)
         scores = []
         for shared in shared_steps:
             remaining, Z = shared.apply_stateless_steps(X)
-            by_fold = Parallel(n_jobs=self.n_jobs)(
-                delayed(remaining.held_out_scores)(Z, y, weight, train, test)
-                for train, test in splits
-            )
+            if parallel.n_jobs == 1:
+                # a call of Parallel sets the warning filters, which all threads share
+                by_fold = [
+                    remaining.held_out_scores(Z, y, weight, train, test)
+                    for train, test in splits
+                ]
+            else:
+                by_fold = parallel(
+                    delayed(remaining.held_out_scores)(Z, y, weight, train, test)
+                    for train, test in splits
+                )
             by_model = zip(*by_fold, strict=True)
             scores.append([np.concatenate(folds) for folds in by_model])
         test = np.concatenate([test for _, test in splits])
