@@ -219,9 +219,9 @@ def _warn_of_errors(value, error):
     if not np.isfinite(value).all():
         s = int(np.argmin(np.isfinite(value)))
         raise ValueError(
-            f"the Jensen-Shannon divergence of feature {s} is {value[s]}: its densities "
-            "are out of the range of the quadrature; rescale the feature, or rank by "
-            '"js_gm"'
+            f"the Jensen-Shannon divergence of feature {s} is {value[s]}: its "
+            "densities are out of the range of the quadrature; rescale the feature, or "
+            'rank by "js_gm"'
         )
     s = int(np.argmax(error))
     if not error[s] <= _ERROR:
