@@ -414,11 +414,16 @@ def _locations(X, codes, weight, n_classes):
     """Points (K, d) of the data of each class, about which a constant is zero."""
     if sparse.issparse(X):
         return _sparse_locations(X, codes, weight, n_classes)
+    return np.asarray(X[heaviest_rows(codes, weight, n_classes)], dtype=np.float64)
+
+
+def heaviest_rows(codes, weight, n_classes):
+    """Index (K,) of the heaviest row of each class, or of all rows if it has none."""
     by_weight = np.argsort(weight, kind="stable")
-    # the heaviest of all rows for a class that has none
-    heaviest_row = np.full(n_classes, by_weight[-1])
-    heaviest_row[codes[by_weight]] = by_weight
-    return np.asarray(X[heaviest_row], dtype=np.float64)
+    heaviest = np.full(n_classes, by_weight[-1])
+    # of several rows the last is kept
+    heaviest[codes[by_weight]] = by_weight
+    return heaviest
 
 
 def _sparse_locations(X, codes, weight, n_classes):

@@ -159,7 +159,7 @@ def validate_labelled(
     reset=True,
     several=True,
     class_weight=None,
-    stacklevel=4,
+    stacklevel=5,
 ):
     """Validate X, labels and weights, as needed by all estimators of this package.
 
@@ -180,8 +180,8 @@ def validate_labelled(
     several : bool, default=True
         Whether to raise an error if there is only one class.
     class_weight : dict, "balanced" or None, default=None
-    stacklevel : int, default=4
-        Of the warning; 4 is the line that calls ``fit``.
+    stacklevel : int, default=5
+        Of the warning; 5 is the line that calls ``fit``.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def validate_labelled(
         weight = weight * _weight_of_class(class_weight, classes, y, weight)[codes]
         weight = check_sample_weight(weight, X, "sample_weight * class_weight")
     if reset and not getattr(estimator, "_is_candidate", False):
-        _warn_of_small_weights(estimator, weight, stacklevel + 1)
+        _warn_of_small_weights(estimator, weight, stacklevel)
     return X, codes, weight, classes
 
 
@@ -268,7 +268,7 @@ def validate_batch(
         sample_weight,
         reset=known is None,
         several=False,
-        stacklevel=6,
+        stacklevel=7,
         **options,
     )
     if known is None and classes is None:

@@ -24,6 +24,7 @@ from memdlib.estimator import BayesClassifier
 from memdlib.families.base import ROUNDING
 from memdlib.families.shrinkage import correlation_intensity, shrinkage_intensity
 from memdlib.generative.scores import LinearScores
+from memdlib.moments import heaviest_rows
 from memdlib.validation import (
     UNIT_INTERVAL,
     check_priors,
@@ -112,9 +113,7 @@ class PooledMoments:
         prior = class_weight / class_weight.sum()
         row_weight = weight / weight.sum()
         # Taken about its heaviest row, a class far from zero keeps its digits.
-        by_weight = np.argsort(-weight, kind="stable")
-        heaviest = by_weight[np.unique(codes[by_weight], return_index=True)[1]]
-        origin = X[heaviest].astype(np.float64)
+        origin = X[heaviest_rows(codes, weight, n_classes)].astype(np.float64)
         Z = X - origin[codes]
         membership = np.eye(n_classes)[codes]
         membership *= (weight / class_weight[codes])[:, None]
