@@ -229,7 +229,9 @@ class Bernoulli(TwoOutcomeFamily):
     """Presence of a feature: E [x > 0] on {0, 1}.
 
     Counts and weights are read as presence (x > 0), the usual document model;
-    lambda = -logit(mu).
+    lambda = -logit(mu). A feature counts as present everywhere if the rows without it
+    hold less than 2e-13 of the weight. Where they hold little more, 1 - mu has few
+    digits, as mu is near one.
 
     Examples
     --------

@@ -17,7 +17,11 @@ from memdlib._types import Array, Indices
 from memdlib.estimator import check_finite_scores
 from memdlib.families import Binomial
 from memdlib.generative.memd import MeMdClassifier
-from memdlib.generative.scores import Scores, by_step, steps_of
+from memdlib.generative.scores import Scores, by_step, check_long_documents, steps_of
+
+# Stands for minus infinity, whose product with a count of zero is NaN; far below any
+# log probability times a count.
+_IMPOSSIBLE = -1e200
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +56,7 @@ class DocumentScores(Scores):
         theta_left_out = theta[:, left_out].sum(axis=1)[:, None]
         with np.errstate(divide="ignore"):
             log_prior = np.log(marginals.prior)
-            slopes = _log_relative(np.where(left_out, theta_left_out, theta)).T
+        slopes = _log_relative(np.where(left_out, theta_left_out, theta)).T
         return cls(
             family=marginals.family,
             log_prior=log_prior,
@@ -63,7 +67,16 @@ class DocumentScores(Scores):
 
     def total(self, X):
         counts = self.family.observe(X)
-        return check_finite_scores(self.log_prior + counts @ self.slopes, X)
+        scores = self.log_prior + counts @ self.slopes
+        scores = np.where(scores < 1e-50 * _IMPOSSIBLE, -np.inf, scores)
+        impossible = np.isneginf(scores).all(axis=1)
+        if impossible.any():
+            raise ValueError(
+                f"row {impossible.argmax()} of X holds words that no class has "
+                "together; use alpha > 0"
+            )
+        check_long_documents(scores, counts)
+        return check_finite_scores(scores, X)
 
     def running_totals(self, X, grid):
         X = self.family.observe(X)
@@ -94,7 +107,7 @@ class DocumentScores(Scores):
             [theta_left_out, self.theta[:, self.features[::-1]]]
         )
         theta = np.cumsum(from_last, axis=1)[:, ::-1]
-        return _log_relative(np.where(theta.any(axis=0), theta, 1.0)).T
+        return _log_relative(theta).T
 
 
 class MultinomialMeMdClassifier(MeMdClassifier):
@@ -152,6 +165,10 @@ feature_names_in_
 
     Notes
     -----
+    Probabilities of words are rounded, so that log-odds are off by about 1e-16 nats a
+    count. Documents of more than 4e11 counts are therefore refused, unless one class is
+    certain.
+
     The rest of the document counts as much as the selected words. With thirty words of
     newsgroups, this may gain or lose twenty points of accuracy, so compare this
     classifier with ``MeMdClassifier(family="multinomial")`` on held-out documents.
@@ -204,5 +221,11 @@ feature_names_in_
 
 
 def _log_relative(theta):
-    """Logarithms (K, ...) relative to the class with the largest probability."""
-    return np.log(theta / theta.max(axis=0))
+    """Logarithms (K, ...) relative to the class with the largest probability.
+
+    Words, or sets of them, that no class has say nothing: their logarithms are zero.
+    """
+    largest = theta.max(axis=0)
+    relative = np.where(largest > 0, theta / np.where(largest > 0, largest, 1.0), 1.0)
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log(relative), _IMPOSSIBLE)

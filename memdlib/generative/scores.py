@@ -18,6 +18,7 @@ from scipy import sparse
 from memdlib._types import Array, Bools, Indices
 from memdlib.estimator import check_finite_scores
 from memdlib.families import MarginalFamily
+from memdlib.families.counts import Multinomial
 from memdlib.moments import translate_natural
 
 # Entries of a sparse matrix that are made dense at a time (2 MiB of doubles).
@@ -28,6 +29,11 @@ _TOTALS = 2**21
 # Largest half squared distance, in standard deviations, of a class from the point about
 # which its scores are taken. Up to here they are exact to about 1e-11 nats.
 _REACH = 2.0**14
+
+# Error of the log-odds of a document, in nats, from which on it matters; and log-odds,
+# in nats, that leave the other class no probability.
+_LARGEST_ERROR = 1e-4
+_CERTAIN = 40.0
 
 
 def recentred_scores(scores_about, X, near_point):
@@ -168,6 +174,26 @@ class Scores(ABC):
         return correct
 
 
+def check_long_documents(scores, counts):
+    """Raise if rounding of word probabilities may change the posteriors of a document.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, K)
+    counts : {ndarray, csr_array} of shape (n, d)
+    """
+    n_counts = np.asarray(counts.sum(axis=1), dtype=np.float64)
+    error = np.finfo(np.float64).eps * n_counts
+    second, best = np.partition(scores, -2, axis=1)[:, -2:].T
+    lost = (error > _LARGEST_ERROR) & ~(best - second > _CERTAIN + error)
+    if lost.any():
+        i = int(lost.argmax())
+        raise ValueError(
+            f"row {i} of X holds {n_counts[i]:.6g} counts, so many that rounding "
+            "leaves its class in doubt; count in larger units, in fit as well"
+        )
+
+
 def by_step(coefficients, step, n_steps):
     """Matrix that sums features within steps, weighted by coefficients per class.
 
@@ -285,8 +311,11 @@ class MarginalScores(Scores):
     def total(self, X):
         columns = self.columns(X)
         one_step = np.zeros(columns.shape[1], dtype=np.intp)
-        sums = self.step_sums(columns, one_step, 1)[:, 0]
-        return check_finite_scores(self.log_prior + sums, X)
+        scores = self.log_prior + self.step_sums(columns, one_step, 1)[:, 0]
+        check_finite_scores(scores, X)
+        if isinstance(self.family, Multinomial):
+            check_long_documents(scores, columns)
+        return scores
 
     def running_totals(self, X, grid):
         totals = self.step_sums(self.columns(X), steps_of(grid), len(grid))
