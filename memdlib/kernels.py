@@ -270,7 +270,7 @@ def _dense_sums(X, Y, q):
     n_y, d = Y.shape
     K = np.zeros((n_x, n_y))
     width = max(1, _BLOCK // d)
-    zeros = not (X.all() or Y.all())
+    zeros = max(X.min(), Y.min()) < _SMALLEST
     for i in range(n_x):
         first = i if Y is X else 0
         for start in range(first, n_y, width):

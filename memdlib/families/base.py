@@ -105,9 +105,9 @@ def _jensen_shannon(log_density, edges, features, weights, n_nodes):
 def _divergence_density(log_p, weights):
     """Integrand (f, N) of the divergence, from log densities (K, f, N).
 
-    With the mixture q it is the sum of w_k (p_k log(p_k / q) - p_k + q) over the
-    classes, whose terms w_k q (r exp(r) - exp(r) + 1), r = log(p_k / q), are never
-    negative.
+    With the mixture q and r = log(p_k / q) it is the sum of w_k (p_k r - p_k + q) over
+    the classes, or of w_k q (r exp(r) - exp(r) + 1): neither is negative, the former
+    does not overflow, and the latter does not cancel near r = 0.
     """
     # the peak is taken out so that the mixture does not underflow; it stays finite
     # where no class has any density
@@ -115,10 +115,13 @@ def _divergence_density(log_p, weights):
     with np.errstate(divide="ignore", invalid="ignore"):
         log_q = peak + np.log(np.tensordot(weights, np.exp(log_p - peak), 1))
         r = np.where(np.isneginf(log_q), 0.0, log_p - log_q)
-        growth = np.expm1(r)
-        excess = r * (growth + 1.0) - growth
-    excess = np.where(np.isneginf(r), 1.0, excess)
-    return np.exp(log_q) * np.tensordot(weights, excess, 1)
+        p = np.exp(log_p)
+        q = np.exp(log_q)
+        near = np.abs(r) < 1.0
+        growth = np.expm1(np.where(near, r, 0.0))
+        close = q * (r * (growth + 1.0) - growth)
+        apart = np.where(p > 0, p * (r - 1.0), 0.0) + q
+    return np.tensordot(weights, np.where(near, close, apart), 1)
 
 
 class Family(ABC):
