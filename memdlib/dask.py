@@ -10,6 +10,7 @@ from functools import partial
 import dask
 import dask.array as da
 import numpy as np
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
@@ -101,7 +102,8 @@ def _check_fit(estimator, X):
             f"X is a {type(X).__name__}, no Dask array or data frame; call the fit of "
             "the estimator"
         )
-    estimator._validate_params()
+    if not get_config()["skip_parameter_validation"]:
+        estimator._validate_params()
     if getattr(estimator, "n_features", None) == "auto":
         raise ValueError(
             'n_features="auto" needs all rows at once; give a number or a fraction, '

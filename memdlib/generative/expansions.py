@@ -50,7 +50,8 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
 
     def fit(self, X, y=None, sample_weight=None):
         """Draw the rows and find the directions, from X (n, d); return self."""
-        self.scaler_ = StandardScaler().fit(X, sample_weight=sample_weight)
+        scaler = StandardScaler().set_output(transform="default")
+        self.scaler_ = scaler.fit(X, sample_weight=sample_weight)
         rows = shuffle(self.scaler_.transform(X), random_state=self.random_state)
         n_components = max(200, min(self.max_components, len(X) // 3))
         self.components_ = rows[:n_components]

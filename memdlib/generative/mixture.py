@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from memdlib._sklearn import StrOptions
+from memdlib._sklearn import StrOptions, safe_indexing
 from memdlib.estimator import BayesClassifier
 from memdlib.generative.calibration import Calibration, fit_calibration
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
@@ -89,8 +89,9 @@ class SharedSteps:
 
     def held_out_scores(self, X, y, weight, train, test):
         """Scores of the rows ``test`` from models fitted to the rows ``train``."""
-        fitted = self.fit(X[train], y[train], weight[train])
-        return fitted.class_scores(X[test])
+        # steps may return frames
+        fitted = self.fit(safe_indexing(X, train), y[train], weight[train])
+        return fitted.class_scores(safe_indexing(X, test))
 
     def apply_stateless_steps(self, X):
         """Apply leading steps that learn nothing; return the remainder and new X.
@@ -99,7 +100,7 @@ class SharedSteps:
         """
         steps = list(self.steps)
         while steps and not get_tags(steps[0]).requires_fit:
-            X = steps.pop(0).transform(X)
+            X = clone(steps.pop(0)).fit(X).transform(X)
         return SharedSteps(steps=steps, models=self.models), X
 
     def pipeline(self, j):

@@ -103,16 +103,9 @@ def _texts_of(X):
     is_container = hasattr(X, "__array__")
     if isinstance(X, str) or not (is_container or hasattr(X, "__len__")):
         raise ValueError(f"X is a {type(X).__name__}; pass a list of texts")
-    if is_container and len(getattr(X, "shape", ())) > 1:
-        _refuse_columns_of_texts(X)
+    texts = _column_of(X) if is_container else X
+    if texts is None:
         return None
-    # a column of pyarrow, for one, holds strings of its own type
-    texts = np.atleast_1d(X) if is_container else X
-    if is_container and texts.dtype.kind in "biuf":
-        raise ValueError(
-            "Expected 2D array, got 1D array instead. Reshape your data: "
-            "X.reshape(1, -1) holds the counts of one document"
-        )
     if len(texts) == 0:
         raise ValueError(
             "Found array with 0 sample(s) while a minimum of 1 is required."
@@ -126,8 +119,26 @@ def _texts_of(X):
     return texts
 
 
+def _column_of(X):
+    """One-dimensional array of the cells of a column, None for a table of counts."""
+    if len(getattr(X, "shape", ())) > 1:
+        _refuse_columns_of_texts(X)
+        return None
+    cells = np.asarray(X)  # pyarrow, for one, has strings of its own type
+    if cells.ndim > 1:
+        return None
+    if cells.dtype.kind in "biuf":
+        raise ValueError(
+            "Expected 2D array, got 1D array instead. Reshape your data: "
+            "X.reshape(1, -1) holds the counts of one document"
+        )
+    return np.atleast_1d(cells)
+
+
 def _refuse_columns_of_texts(X):
     """Raise if one of the first rows of a two-dimensional X holds a text."""
+    if not X.shape[0]:
+        return
     n_rows = min(X.shape[0], 20)  # a text may be missing in the first one
     cells = np.asarray(safe_indexing(X, list(range(n_rows))), dtype=object)
     if any(isinstance(cell, str | bytes) for cell in cells.flat):

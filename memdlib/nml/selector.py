@@ -160,7 +160,9 @@ class NMLFeatureSelector(RankedSelector):
         if isinstance(candidates, Integral):
             candidates = range(1, candidates + 1)
         self.n_moments_ = np.unique([check_integer(m, "n_moments") for m in candidates])
-        self.quantiser_ = LevelQuantiser(self.n_bins, strategy=self.strategy).fit(X)
+        quantiser = LevelQuantiser(self.n_bins, strategy=self.strategy)
+        # levels are indices here, also where transform_output asks for frames
+        self.quantiser_ = quantiser.set_output(transform="default").fit(X)
         levels = self.quantiser_.transform(X)
         self.level_counts_, self.level_ones_ = count_levels(
             levels, codes, n_levels=self.n_bins

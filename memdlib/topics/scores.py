@@ -260,7 +260,7 @@ def _fold_in(model, X):
     """Fold in documents X (n, n_features); refuse words without probability."""
     check_is_fitted(model)
     counts = model.read_counts(X)
-    theta = model.transform(X)
+    theta = np.asarray(model.transform(X))  # a frame if transform_output says so
     words = np.ascontiguousarray(model.components_.T)
     probability = cell_probabilities(counts, theta, words)
     impossible = with_values(counts, probability == 0)
