@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, lsmr
 from scipy.special import logsumexp
@@ -77,8 +78,11 @@ class ConditionalDual:
         ConditionalDual
         """
         share = weight / weight.sum()
-        membership = share[:, None] * np.eye(n_classes)[codes]
-        observed = (Z.T @ membership).T
+        rows = np.arange(len(codes))
+        membership = sparse.csr_array((share, (codes, rows)), (n_classes, len(codes)))
+        observed = membership @ Z
+        if sparse.issparse(observed):
+            observed = observed.toarray()
         return cls(Z=Z, share=share, observed=observed, penalty=penalty / weight.sum())
 
     def evaluate(self, theta):

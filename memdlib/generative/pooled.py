@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from memdlib._sklearn import StrOptions
 from memdlib._types import Array, Indices
@@ -115,9 +116,13 @@ class PooledMoments:
         # Taken about its heaviest row, a class far from zero keeps its digits.
         origin = X[heaviest_rows(codes, weight, n_classes)].astype(np.float64)
         Z = X - origin[codes]
-        membership = np.eye(n_classes)[codes]
-        membership *= (weight / class_weight[codes])[:, None]
-        offset = membership.T @ Z
+        # sparse, as (K, n) zeros would be large where labels are row numbers
+        share_in_class = weight / class_weight[codes]
+        rows = np.arange(len(codes))
+        average = sparse.csr_array(
+            (share_in_class, (codes, rows)), (n_classes, len(codes))
+        )
+        offset = average @ Z
         Z -= offset[codes]
         means = origin + offset
         variance, between = _variances(Z, means, offset, row_weight, prior)

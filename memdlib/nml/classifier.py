@@ -5,12 +5,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from memdlib._sklearn import check_feature_names_in
 from memdlib.estimator import BayesClassifier
+from memdlib.generative.memd import size_grid
 from memdlib.nml.boundary import on_boundary
 from memdlib.nml.fits import max_log_likelihoods
 from memdlib.nml.level_model import level_model, orthonormal_basis
 from memdlib.nml.selector import CODE_CONSTRAINTS, NMLFeatureSelector
 from memdlib.validation import (
     NONNEGATIVE,
+    check_sample_weight,
     count_features,
     restore_on_error,
     validate_features,
@@ -41,6 +43,8 @@ class NMLClassifier(BayesClassifier):
         before the final fit. Without smoothing, a feature that separates the classes
         would have infinite log-odds. Code lengths are those of the data without
         smoothing.
+    verbose : int, default=0
+        Above zero, print how many of the complexities that rank the features are left.
 
     Attributes
     ----------
@@ -85,6 +89,7 @@ class NMLClassifier(BayesClassifier):
         intercept=False,
         criterion="nml",
         alpha=1.0,
+        verbose=0,
     ):
         self.n_features = n_features
         self.n_moments = n_moments
@@ -93,6 +98,7 @@ class NMLClassifier(BayesClassifier):
         self.intercept = intercept
         self.criterion = criterion
         self.alpha = alpha
+        self.verbose = verbose
 
     @restore_on_error
     def fit(self, X, y):
@@ -121,6 +127,7 @@ class NMLClassifier(BayesClassifier):
             strategy=self.strategy,
             intercept=self.intercept,
             criterion=self.criterion,
+            verbose=self.verbose,
         ).fit(X, self.classes_[codes])
         self.order_ = self.selector_.order_
         self.best_n_moments_ = self.selector_.best_n_moments_
@@ -149,26 +156,43 @@ class NMLClassifier(BayesClassifier):
         names = check_feature_names_in(self, input_features)
         return self.selector_.ranking_table(n_features, names)
 
-    def accuracy_curve(self, X, y):
-        """Accuracy with the top S features for every S, from one pass over X.
+    def accuracy_curve(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        n_features_grid=None,
+    ):
+        """Accuracy with the top S features, for many S, in one pass over X.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
             Labels; one not seen during fit counts as an error.
+        sample_weight : array-like of shape (n,), default=None
+            Nonnegative instance weights; None gives every row the weight 1.
+        n_features_grid : None, "every" or array-like of int, default=None
+            Values of S; None and "every" are 1, 2, ..., d.
 
         Returns
         -------
-        n_features : ndarray of shape (d,)
-            1, 2, ..., d.
-        accuracy : ndarray of shape (d,)
+        n_features : ndarray of int, shape (G,)
+            Values of S.
+        accuracy : ndarray of shape (G,)
+            Accuracy with the top S features, for each S.
         """
         check_is_fitted(self)
         X, y = validate_features(self, X, y, dtype=np.float64, reset=False)
-        odds = self._prior_logit() + self._evidence(X, self.order_).cumsum(axis=1)
+        weight = check_sample_weight(sample_weight, X)
+        if n_features_grid is None:
+            n_features_grid = "every"
+        grid = size_grid(n_features_grid, X.shape[1])
+        evidence = self._evidence(X, self.order_[: grid[-1]])
+        odds = self._prior_logit() + evidence.cumsum(axis=1)[:, grid - 1]
         guess = self.classes_[(odds > 0).astype(np.intp)]
-        return np.arange(1, X.shape[1] + 1), (guess == y[:, None]).mean(axis=0)
+        return grid, np.average(guess == y[:, None], axis=0, weights=weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,8 +1,11 @@
 """Complexity of the conditional model: in closed form, by an exact sum, or by draws."""
 
+import math
 from functools import lru_cache
+from numbers import Integral
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from memdlib.nml.boundary import complexity_bounds, within_bounds
 from memdlib.nml.codelength import ComplexityEstimate
@@ -25,14 +28,21 @@ def complexities(
     n_draws=N_DRAWS,
     random_state=0,
     most_terms=_MOST_TERMS,
+    verbose=0,
 ):
     """Log complexities of G models, in nats: an estimate whose fields have shape (G,).
 
-    ``most_terms`` limits the exact sums of "auto".
+    ``most_terms`` limits the exact sums of "auto". With ``verbose``, a line at every
+    tenth of the models says how many are left.
     """
+    rng = check_random_state(random_state)
+    if not isinstance(random_state, Integral):
+        random_state = rng.randint(2**31 - 1)
     limits = {"exact": _MOST_EXACT_TERMS, "auto": most_terms, "monte-carlo": 0}
     results = []
-    for model in models:
+    for i, model in enumerate(models):
+        if verbose and i % math.ceil(len(models) / 10) == 0:
+            print(f"{len(models) - i} of {len(models)} complexities left")
         _, n_terms = exact_method(model)
         # the key of an exact sum has no draws, so that it is computed only once
         draws = (0, 0) if n_terms <= limits[method] else (n_draws, random_state)

@@ -119,7 +119,7 @@ def conditional_complexity_estimate(
         As for `conditional_complexity`.
     n_draws : int, default=65536
         Number of draws for each model that needs them.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the draws.
 
     Returns
@@ -318,10 +318,13 @@ def count_levels(levels, labels, *, n_levels=None):
             f"levels holds {largest}, but n_levels is {n_levels}; indices start at 0"
         )
     y = check_binary_labels(labels, len(table)).astype(bool)
-    is_level = [table == level for level in range(n_levels)]
-    counts = np.array([rows.sum(axis=0) for rows in is_level]).T
-    ones = np.array([rows[y].sum(axis=0) for rows in is_level]).T
-    return counts, ones
+    n_features = table.shape[1]
+    # one number for each level of each feature
+    cells = n_levels * np.arange(n_features) + table
+    size = n_features * n_levels
+    counts = np.bincount(cells.ravel(), minlength=size)
+    ones = np.bincount(cells[y].ravel(), minlength=size)
+    return counts.reshape(-1, n_levels), ones.reshape(-1, n_levels)
 
 
 def feature_codelengths(
@@ -331,6 +334,7 @@ def feature_codelengths(
     n_moments=range(1, 8),
     level_values=None,
     intercept=False,
+    verbose=0,
 ):
     """NML code length of the labels given each feature, for several numbers of moments.
 
@@ -343,6 +347,8 @@ def feature_codelengths(
         M numbers m of moments x, .., x^m.
     level_values, intercept
         As for `conditional_complexity`.
+    verbose : int, default=0
+        Above zero, print how many complexities are left, at every tenth of them.
 
     Returns
     -------
@@ -371,6 +377,10 @@ def feature_codelengths(
     >>> feature_codelengths(counts, ones, n_moments=(1, 2)).total.round(3).tolist()
     [[3.867, 3.411], [3.942, 3.942], [3.583, 1.833]]
     """
+    if isinstance(n_moments, str) or not np.iterable(n_moments):
+        raise ValueError(
+            f"n_moments={n_moments!r} must be an iterable of integers, like [1, 2]"
+        )
     moments = list(n_moments)
     if not moments:
         raise ValueError("n_moments is empty; give at least one number of moments")
@@ -385,7 +395,7 @@ def feature_codelengths(
     counts, values = check_levels(counts, moments[0], level_values, intercept)
     rows, row_of_feature = np.unique(counts, axis=0, return_inverse=True)
     models = [level_model(row, values, m, intercept) for row in rows for m in moments]
-    estimate = complexities(models, **FEATURE_LIMITS)
+    estimate = complexities(models, **FEATURE_LIMITS, verbose=verbose)
     complexity, uncertainty, method = (
         field.reshape(len(rows), len(moments))[row_of_feature.ravel()]
         for field in estimate

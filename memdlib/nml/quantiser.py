@@ -123,9 +123,9 @@ class LevelQuantiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_features(self, X, dtype=np.float64, reset=False)
-        levels = np.zeros(X.shape, dtype=np.int64)
-        for threshold in self.thresholds_.T:
-            levels += X > threshold
+        levels = np.empty(X.shape, dtype=np.int64)
+        for j, thresholds in enumerate(self.thresholds_):
+            levels[:, j] = np.searchsorted(thresholds, X[:, j])
         return levels
 
     def __sklearn_tags__(self):
@@ -141,13 +141,19 @@ def _equal_width(X, n_bins):
     # a training value that lies on a threshold but for rounding is the threshold
     magnitude = np.maximum(np.abs(low), np.abs(high))
     tolerance = np.minimum(_ROUNDING * magnitude, 1e-3 * (high - low))
+    fraction = np.arange(1, n_bins) / n_bins
     thresholds = np.empty((X.shape[1], n_bins - 1))
-    for i in range(1, n_bins):
-        fraction = i / n_bins
-        threshold = np.clip(low * (1 - fraction) + high * fraction, low, high)
-        on_threshold = np.abs(X - threshold) <= tolerance
-        nearby = X.max(axis=0, where=on_threshold, initial=-np.inf)
-        thresholds[:, i - 1] = np.where(on_threshold.any(axis=0), nearby, threshold)
+    for j, column in enumerate(X.T):
+        even = low[j] * (1 - fraction) + high[j] * fraction
+        threshold = np.clip(even, low[j], high[j])
+        thresholds[j] = threshold
+        values = np.unique(column)
+        # the largest value within the tolerance, whichever way the sum is rounded
+        end = np.searchsorted(values, threshold + tolerance[j])
+        for i in (end - 1, end, end + 1):
+            value = values.take(i, mode="clip")
+            is_on_threshold = np.abs(value - threshold) <= tolerance[j]
+            np.copyto(thresholds[j], value, where=is_on_threshold)
     return thresholds
 
 
@@ -173,6 +179,8 @@ def _cluster_starts(values, counts, n_clusters):
     values and the values j to i - 1.
     """
     n = len(values)
+    if n_clusters == n:  # each value is a cluster
+        return np.arange(1, n)
     cost = _within_cluster_cost(values, counts)
     tie = _TIE * cost(0, n)
     end = np.arange(1, n + 1)

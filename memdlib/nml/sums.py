@@ -164,13 +164,17 @@ def _likely_ones(counts, steps, tables, statistic):
         table = tables[level]
         n = int(counts[level])
         binomials = _binomials(n).astype(table.dtype)
-        # what remains for the levels below, for every number of labels 1 at this one
-        level_ones = np.arange(n + 1)[:, None]
-        remaining = statistic - steps[level] * level_ones
+        # what remains for the levels below, for every number of labels 1 at this one;
+        # one at a time, as a table of all would not stay in the cache
         # no sequence has a statistic outside the table: a zero at either end says so
         padded = np.concatenate([[0.0], table, [0.0]])
-        number = binomials[:, None] * padded.take(remaining + 1, mode="clip")
-        number.argmax(axis=0, out=ones[level])
+        position = statistic + 1
+        largest = np.full(len(statistic), -1.0, dtype=table.dtype)
+        for k, binomial in enumerate(binomials):
+            number = binomial * padded.take(position, mode="clip")
+            ones[level][number > largest] = k
+            np.maximum(largest, number, out=largest)
+            position = position - steps[level]
         statistic = statistic - steps[level] * ones[level]
     return ones
 
