@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from memdlib._sklearn import StrOptions
-from memdlib.conditional.dual import ConditionalDual, has_optimum, solve
+from memdlib.conditional.dual import ConditionalDual, has_optimum, separates, solve
 from memdlib.estimator import BayesClassifier
 from memdlib.validation import (
     COUNT,
@@ -26,7 +26,7 @@ from memdlib.validation import (
     validate_labelled,
 )
 
-MAX_ITERATIONS = {"lbfgs": 1000, "gis": 50000, "iis": 50000}
+MAX_ITERATIONS = {"lbfgs": 1000, "gis": 10000, "iis": 10000}
 
 
 class ConditionalMaxEntClassifier(BayesClassifier):
@@ -55,7 +55,8 @@ class ConditionalMaxEntClassifier(BayesClassifier):
         Stop when no expected moment differs from the observed one by more than this,
         for features scaled to order one and weights that sum to one.
     max_iter : int, default=None
-        Largest number of steps; None is 1000 for "lbfgs", 50000 for the others.
+        Largest number of steps; None is 1000 for "lbfgs", 10000 for the others. On tens
+        of rows 10000 steps take seconds, and the time grows with the size of X.
     class_weight : dict or "balanced", default=None
         Factors of the instance weights, {class: factor > 0}, 1 for other classes.
         "balanced" makes the total weights of all classes equal.
@@ -177,7 +178,7 @@ class ConditionalMaxEntClassifier(BayesClassifier):
             penalty = np.append(0.0, penalty)
         dual = ConditionalDual.of(Z, codes, len(self.classes_), weight, penalty)
         max_iter = self.max_iter or MAX_ITERATIONS[self.solver]
-        optimum = solve(dual, self.solver, self.tol, max_iter)
+        optimum = solve(dual, codes, self.solver, self.tol, max_iter)
         self._set_parameters(optimum.theta, shift, scale)
         self.history_ = optimum.history
         self.n_iter_ = len(optimum.history) - 1
@@ -210,6 +211,11 @@ class ConditionalMaxEntClassifier(BayesClassifier):
 
     def _convergence_message(self, dual, codes, optimum):
         """The warning that the optimum calls for; empty if all is well."""
+        if self.C == np.inf and separates(dual.Z, codes, optimum.theta):
+            return (
+                "classes are linearly separable, so that without a penalty there is no "
+                "optimum; use a finite C"
+            )
         may_be_separable = self.C == np.inf and not has_optimum(dual, codes, optimum)
         if not optimum.residual <= self.tol:
             message = (

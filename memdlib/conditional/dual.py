@@ -27,6 +27,8 @@ from memdlib.conditional.iterative_scaling import (
 # Largest change of a log-odds for which an optimum is certified: for separable classes
 # some log-odds would have to change by one.
 _LARGEST_MOVE = 0.5
+# Steps of iterative scaling after which to look whether the classes are separable.
+_STEPS_BETWEEN_CHECKS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +120,15 @@ class Optimum(NamedTuple):
     residual: float  # largest absolute entry of the gradient
 
 
-def solve(dual, solver, tol, max_iter):
+def solve(dual, codes, solver, tol, max_iter):
     """Minimise the dual, starting from zero.
 
     Parameters
     ----------
     dual : ConditionalDual
         With nonnegative features for "gis" and "iis".
+    codes : ndarray of shape (n,)
+        Class indices.
     solver : {"lbfgs", "gis", "iis"}
     tol : float
         Stop at a residual of at most this.
@@ -136,7 +140,7 @@ def solve(dual, solver, tol, max_iter):
     """
     if solver == "lbfgs":
         return _quasi_newton(dual, tol, max_iter)
-    return _iterative_scaling(dual, solver, tol, max_iter)
+    return _iterative_scaling(dual, codes, solver, tol, max_iter)
 
 
 def _quasi_newton(dual, tol, max_iter):
@@ -162,8 +166,13 @@ def _quasi_newton(dual, tol, max_iter):
     return Optimum(result.x.reshape(shape), np.array(history), residual)
 
 
-def _iterative_scaling(dual, solver, tol, max_iter):
-    """Minimise the dual by generalised ("gis") or improved ("iis") scaling."""
+def _iterative_scaling(dual, codes, solver, tol, max_iter):
+    """Minimise the dual by generalised ("gis") or improved ("iis") scaling.
+
+    Without a penalty, it also stops at parameters that separate the classes: they prove
+    that there is no minimum, towards which it would go on in ever smaller steps.
+    """
+    is_penalised = dual.penalty.any()
     sizes = feature_sums(dual.Z)
     theta = np.zeros_like(dual.observed)
     history = []
@@ -172,7 +181,10 @@ def _iterative_scaling(dual, solver, tol, max_iter):
         history.append(value)
         residual = float(np.abs(gradient).max())
         if residual <= tol or len(history) > max_iter:
-            return Optimum(theta, np.array(history), residual)
+            break
+        is_checked = not is_penalised and len(history) % _STEPS_BETWEEN_CHECKS == 0
+        if is_checked and separates(dual.Z, codes, theta):
+            break
         expected = gradient + dual.observed - dual.penalty * theta
         equations = (dual.observed, expected, theta, dual.penalty)
         if solver == "gis":
@@ -180,6 +192,17 @@ def _iterative_scaling(dual, solver, tol, max_iter):
         else:
             step = varying_step(dual.Z, sizes, probabilities, *equations)
         theta = theta + step
+    return Optimum(theta, np.array(history), residual)
+
+
+def separates(Z, codes, theta):
+    """Whether the true class of each instance alone has the largest score.
+
+    Then there is no minimum without a penalty: multiples of theta approach the infimum.
+    """
+    margins = _margins(Z, codes, theta)
+    # that to the true class itself is zero
+    return np.count_nonzero(margins > 0) == margins.size - len(margins)
 
 
 def has_optimum(dual, codes, optimum):

@@ -118,7 +118,7 @@ def test_the_certificate_agrees_with_linear_programming():
         Z = np.column_stack([np.ones(n), X])
         dual = ConditionalDual.of(Z, y, K, np.ones(n), np.zeros(d + 1))
         separable = separates(Z, y, K)
-        assert has_optimum(dual, y, solve(dual, "lbfgs", 1e-8, 1000)) != separable
+        assert has_optimum(dual, y, solve(dual, y, "lbfgs", 1e-8, 1000)) != separable
         counts[separable] += 1
     assert min(counts.values()) >= 8
 
