@@ -17,7 +17,7 @@ from memdlib._types import Array, Indices
 from memdlib.estimator import check_finite_scores
 from memdlib.families import Binomial
 from memdlib.generative.memd import MeMdClassifier
-from memdlib.generative.scores import Scores, by_step, check_long_documents, steps_of
+from memdlib.generative.scores import Scores, by_step, steps_of
 
 # Stands for minus infinity, whose product with a count of zero is NaN; far below any
 # log probability times a count.
@@ -75,7 +75,6 @@ class DocumentScores(Scores):
                 f"row {impossible.argmax()} of X holds words that no class has "
                 "together; use alpha > 0"
             )
-        check_long_documents(scores, counts)
         return check_finite_scores(scores, X)
 
     def running_totals(self, X, grid):

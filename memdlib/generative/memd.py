@@ -24,6 +24,7 @@ from memdlib._sklearn import StrOptions
 from memdlib._types import Array, Indices, NDArray
 from memdlib.densities.moment_problem import DENSITY_ERRORS, RoundedMomentsError
 from memdlib.estimator import BayesClassifier, fitted_attribute
+from memdlib.families.counts import Binomial, Multinomial
 from memdlib.generative.grouped import (
     GroupedMarginals,
     GroupedMoments,
@@ -39,7 +40,7 @@ from memdlib.generative.ranking import (
     make_marginals,
     rank,
 )
-from memdlib.generative.scores import MarginalScores, Scores
+from memdlib.generative.scores import MarginalScores, Scores, check_long_documents
 from memdlib.moments import leave_one_out, translate, translate_natural
 from memdlib.validation import (
     Interval,
@@ -606,6 +607,13 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         n_classes = len(classes)
         moments = collect_moments(self, X, codes, n_classes, weight, known_families)
         return moments, classes
+
+    def _joint_log_density(self, X):
+        scores = super()._joint_log_density(X)
+        family = getattr(self._fitted.marginals, "family", None)
+        if isinstance(family, Multinomial | Binomial):
+            check_long_documents(scores, X)
+        return scores
 
     def _check_family_unchanged(self):
         """Raise if ``family`` changed since the last batch; return known families.

@@ -18,7 +18,6 @@ from scipy import sparse
 from memdlib._types import Array, Bools, Indices
 from memdlib.estimator import check_finite_scores
 from memdlib.families import MarginalFamily
-from memdlib.families.counts import Multinomial
 from memdlib.moments import translate_natural
 
 # Entries of a sparse matrix that are made dense at a time (2 MiB of doubles).
@@ -311,11 +310,8 @@ class MarginalScores(Scores):
     def total(self, X):
         columns = self.columns(X)
         one_step = np.zeros(columns.shape[1], dtype=np.intp)
-        scores = self.log_prior + self.step_sums(columns, one_step, 1)[:, 0]
-        check_finite_scores(scores, X)
-        if isinstance(self.family, Multinomial):
-            check_long_documents(scores, columns)
-        return scores
+        sums = self.step_sums(columns, one_step, 1)[:, 0]
+        return check_finite_scores(self.log_prior + sums, X)
 
     def running_totals(self, X, grid):
         totals = self.step_sums(self.columns(X), steps_of(grid), len(grid))
