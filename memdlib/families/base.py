@@ -21,6 +21,8 @@ _BLOCK = 2**17
 _COARSE = 9
 _FINE = 12
 _HALVINGS = 4
+# Densities at nodes that are computed at most, before panels are halved: some minutes.
+_MOST_DENSITIES = 2**33
 
 # Relative rounding error of class moments: an ulp or two for every batch merged.
 ROUNDING = 2.0**10 * np.finfo(np.float64).eps
@@ -55,8 +57,16 @@ def jensen_shannon_quadrature(
     Returns
     -------
     value, error : ndarray of shape (d,)
-        Nats, and an estimate of the error.
+        Nats, and an estimate of the error. A ValueError says how many densities would
+        have to be computed if they are too many, as for thousands of classes.
     """
+    n_densities = len(weights) * edges[:, 1:].size * (_COARSE + _FINE)
+    if n_densities > _MOST_DENSITIES:
+        raise ValueError(
+            f"the Jensen-Shannon divergence of {len(weights)} classes by quadrature "
+            f"takes {n_densities:.1e} values of their densities, or minutes to hours; "
+            'use divergence="js_gm", which needs none'
+        )
     value = np.empty(len(edges))
     error = np.empty(len(edges))
     pending = np.arange(len(edges))
@@ -91,6 +101,17 @@ def _with_error(log_density, edges, features, weights):
 
 def _jensen_shannon(log_density, edges, features, weights, n_nodes):
     """Divergences (f,) of some features by one rule on panels with edges (f, B)."""
+    # all panels at a time, unless there are many classes, each with panels of its own
+    step = max(1, _BLOCK // (len(edges) * len(weights) * n_nodes))
+    value = np.zeros(len(edges))
+    for start in range(0, edges.shape[1] - 1, step):
+        panels = edges[:, start : start + step + 1]
+        value += _on_panels(log_density, panels, features, weights, n_nodes)
+    return value
+
+
+def _on_panels(log_density, edges, features, weights, n_nodes):
+    """Integrals (f,) of the divergence over panels with edges (f, B), by one rule."""
     nodes, rule = gauss_legendre(n_nodes)
     half = 0.5 * np.diff(edges)[..., None]
     # from the left edge, which takes one rounding less than from the middle

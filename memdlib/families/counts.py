@@ -21,8 +21,8 @@ from memdlib.validation import check_domain
 _TAIL = 1e-17
 # Cells (classes, features, counts) of a sum handled at a time.
 _BLOCK = 2**22
-# Largest count that the sum of one feature may go to.
-_LARGEST_COUNT = 10**6
+# Most counts that the sum of one feature may take.
+_MOST_COUNTS = 10**6
 
 
 class CountFamily(NonnegativeFamily):
@@ -36,6 +36,10 @@ class CountFamily(NonnegativeFamily):
     def largest_count(self, mu):
         """Count (...) beyond which members mu (..., 1) have probability 1e-17."""
 
+    def smallest_count(self, mu):
+        """Count (...) below which members mu (..., 1) have probability 1e-17."""
+        return np.zeros(mu.shape[:-1])
+
     def jensen_shannon(
         self,
         mu,
@@ -48,31 +52,34 @@ class CountFamily(NonnegativeFamily):
         """
         mu = as_floats(mu)
         lam = self.natural(mu)
-        n_counts = self._n_counts(mu)
+        first = self.smallest_count(mu).min(axis=0)
+        n_counts = self._n_counts(mu, first)
         value = np.empty(len(n_counts))
         # features of similar range together, so that few cells are of probability zero
         order = np.argsort(-n_counts, kind="stable")
         start = 0
         while start < len(order):
-            counts = np.arange(n_counts[order[start]])
-            step = max(1, _BLOCK // (len(counts) * len(mu)))
+            offsets = np.arange(n_counts[order[start]])
+            step = max(1, _BLOCK // (len(offsets) * len(mu)))
             features = order[start : start + step]
+            counts = first[features, None] + offsets
             log_p = self.log_density(counts, lam[:, features, None])
             P = np.exp(log_p).swapaxes(0, 1)
             value[features] = discrete_jensen_shannon(P, weights)
             start += step
         return value, np.full(len(value), _TAIL)
 
-    def _n_counts(self, mu):
-        """Number of counts (d,) 0, 1, ... that hold the mass of members (K, d, 1)."""
-        largest = self.largest_count(mu).max(axis=0)
-        if largest.max() > _LARGEST_COUNT:
-            feature = int(np.argmax(largest))
+    def _n_counts(self, mu, first):
+        """Number of counts (d,) from the first (d,) that hold the mass of (K, d, 1)."""
+        n_counts = self.largest_count(mu).max(axis=0) - first + 1.0
+        if n_counts.max() > _MOST_COUNTS:
+            feature = int(np.argmax(n_counts))
             raise ValueError(
                 f"the Jensen-Shannon divergence of feature {feature} needs a sum over "
-                f"{int(largest[feature])} counts; rescale it, or rank by js_gm"
+                f"{n_counts[feature]:.0f} counts; rescale it, or rank by "
+                'divergence="js_gm"'
             )
-        return largest.astype(np.intp) + 1
+        return n_counts.astype(np.intp)
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,13 @@ class Poisson(CountFamily):
         bound = -np.log(_TAIL)
         root = np.sqrt(bound**2 / 9.0 + 2.0 * bound * mean)
         return np.ceil(mean + (bound / 3.0 + root))
+
+    def smallest_count(self, mu):
+        """Count (...) from Chernoff's bound on the tail of members mu (..., 1)."""
+        # P(X <= mean - t) <= exp(-t^2 / (2 mean))
+        mean = mu[..., 0]
+        root = np.sqrt(-2.0 * np.log(_TAIL) * mean)
+        return np.floor(np.maximum(mean - root, 0.0))
 
 
 @dataclass(frozen=True)
