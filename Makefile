@@ -22,6 +22,8 @@ NBVAL := $(BIN)/python -m pytest -n auto --dist loadfile -p no:cacheprovider \
 # Kinds of processor for which OpenBLAS has other kernels, and so other last digits; one
 # needs instructions that not all have.
 CORETYPES := Haswell $(shell grep -qs avx512 /proc/cpuinfo && echo SkylakeX) Sandybridge Prescott Nehalem
+# The tests of memdlib: of its modules, and a folder for each of its packages.
+UNITS := tests/test_*.py $(patsubst memdlib/%/__init__.py,tests/%,$(wildcard memdlib/*/__init__.py)) memdlib
 CHAPTER ?=
 PAGES ?=
 RUNS ?=
@@ -36,7 +38,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf test size test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme export release verify-release test-negative test-foreign lock setup clean help
+.PHONY: book html store notebooks pdf test size test-lowest test-newest test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme export release verify-release test-negative test-foreign lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -66,6 +68,23 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 
 size: $(READY)  ## how much there is to read, and how dense it is; red where memdlib is too large
 	@$(BIN)/python -m benchmarks.size
+
+# $(call tested,RESOLUTION): test memdlib with what uv resolves its ranges to, without the
+# lock, in an environment of its own; without data, whose readers are the book's.
+define tested
+environment=_build/environments/$(1)
+$(PYTHON) -m venv --clear $$environment
+$$environment/bin/python $(PIP) uv
+UV_LINK_MODE=copy $$environment/bin/uv pip install --quiet --python $$environment/bin/python \
+    --resolution $(1) --group test --group build -e .[dask,notebooks]
+MEMDLIB_DATA= $$environment/bin/python -m pytest -n auto -p no:cacheprovider --doctest-modules $(UNITS)
+endef
+
+test-lowest:  ## unit tests of memdlib with the lowest versions that its ranges allow
+	@$(call tested,lowest-direct) tests/lowest/check_*.py
+
+test-newest:  ## unit tests of memdlib with the newest versions of its packages
+	@$(call tested,highest)
 
 test-nightly: $(READY)  ## other settings than the defaults; chapters on other processors; runs again
 	@$(BIN)/python -m pytest -n auto tests/nightly/check_*.py

@@ -43,6 +43,14 @@ def in_extra(name):
     return found
 
 
+def ranges():
+    """What the package and its extras ask for, each once."""
+    items = {*declared()["dependencies"]}
+    for extra in declared()["optional-dependencies"]:
+        items |= {*in_extra(extra)}
+    return [Requirement(item) for item in sorted(items)]
+
+
 def needed(names):
     """Distributions that these packages need, without extras, themselves included."""
     found, waiting = {}, list(names)
