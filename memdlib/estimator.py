@@ -55,12 +55,16 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Warn if the training rows themselves are classified as if by no features."""
         if self._is_candidate:
             return
-        posteriors = np.exp(log_posterior(self._joint_log_density(X)))
+        posteriors = np.exp(log_posterior(self._training_scores(X)))
         accuracy = weight[posteriors.argmax(axis=1) == codes].sum() / weight.sum()
         share = np.bincount(codes, weight).max() / weight.sum()
         message = self._outcome_message(posteriors, accuracy, share)
         if message:
             warnings.warn(message, UserWarning, stacklevel=4)
+
+    def _training_scores(self, X):
+        """Joint log densities (n, K) of the training rows."""
+        return self._joint_log_density(X)
 
     def _outcome_message(self, posteriors, accuracy, share):
         """The warning that the outcome of a fit calls for; empty if all is well.

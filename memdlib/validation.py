@@ -7,16 +7,19 @@ floating-point numbers.
 """
 
 import math
+import reprlib
 import warnings
+from collections.abc import Collection
 from contextvars import copy_context
 from copy import copy
+from datetime import timedelta
 from functools import wraps
 from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
-from sklearn.utils import assert_all_finite, get_tags
+from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -55,6 +58,18 @@ _MOST_INSTANCES = 2.0**53
 # Total weight of several rows up to which weights are no counts; 1, beyond rounding.
 _ONE_ROW = 1.0 + 1e-6
 
+# What to do with the cells of a column that are no numbers.
+_REMEDIES = {
+    "strings": (
+        "convert numbers with pandas.to_numeric(column, errors='coerce'), and encode "
+        "categories first with sklearn.preprocessing.OrdinalEncoder(), inside "
+        "make_column_transformer if other columns hold numbers, or use "
+        "memdlib.make_memd('table')"
+    ),
+    "dates": "convert them to numbers, for example days since a reference date",
+    "lists": "spread them over columns of one number each",
+}
+
 
 def restore_on_error(method):
     """Check parameters before ``fit`` or ``partial_fit``, which sets all or nothing.
@@ -85,23 +100,18 @@ def validate_features(estimator, X, *y, **options):
 
     Data are converted to floats, and may be sparse if the estimator's tags allow it.
     Returns X, or X and y; duplicate entries of a sparse X are summed. Raises ValueError
-    if a column holds strings, if an absolute value exceeds 1e100, or if the largest
-    absolute value of a feature in the training rows is nonzero but below 1e-100.
+    if a column holds strings, dates or lists, if an absolute value exceeds 1e100, or if
+    the largest absolute value of a feature in the training rows is nonzero but below
+    1e-100.
     """
     accepted = "csr" if get_tags(estimator).input_tags.sparse else False
     options = {"accept_sparse": accepted, "dtype": [np.float64, np.float32]} | options
     try:
         # check_sizes checks for non-finite values at no extra cost
         data = validate_data(estimator, X, *y, ensure_all_finite=False, **options)
-    except ValueError as error:
-        name = _first_column_of_strings(X)
-        if name is None:
-            raise
-        raise ValueError(
-            f"column {name!r} of X holds strings; encode it first with "
-            "sklearn.preprocessing.OrdinalEncoder(), inside make_column_transformer if "
-            "other columns hold numbers, or use memdlib.make_memd('table')"
-        ) from error
+    except (TypeError, ValueError):
+        _refuse_other_cells(X)
+        raise
     X = data[0] if y else data
     if sparse.issparse(X):
         X = sum_duplicates(X)
@@ -109,15 +119,45 @@ def validate_features(estimator, X, *y, **options):
     return (X, data[1]) if y else X
 
 
-def _first_column_of_strings(X):
-    """Name or index of the first column that holds a string; None if there is none."""
-    if sparse.issparse(X) or np.ndim(X) != 2:
-        return None
+def _refuse_other_cells(X):
+    """Raise ValueError if X has not two dimensions, or a cell that is no number."""
+    if sparse.issparse(X):
+        return
+    if np.ndim(X) == 1:
+        check_array(X, dtype=None)  # raises, also where X holds strings
+    if np.ndim(X) != 2:
+        return
     names = getattr(X, "columns", range(np.shape(X)[1]))
     cells = np.asarray(X, dtype=object)
     for name, column in zip(names, cells.T, strict=True):
-        if any(isinstance(cell, str) for cell in column):
-            return name
+        refuse_cells(column, name, _REMEDIES)
+
+
+def refuse_cells(cells, name, kinds):
+    """Raise ValueError if a cell (n,) of a column is of one of the kinds.
+
+    The kinds are "strings", "dates" and "lists" (and everything else with a length).
+    """
+    if cells.dtype.kind in "biuf":
+        return
+    for row, cell in enumerate(cells):
+        kind = _kind_of_cell(cell)
+        if kind in kinds:
+            raise ValueError(
+                f"column {name!r} of X holds {kind}; {_REMEDIES[kind]} (row {row} "
+                f"holds {reprlib.repr(cell)})"
+            )
+
+
+def _kind_of_cell(cell):
+    """What a cell is if it is no number: "strings", "dates" or "lists"; else None."""
+    if isinstance(cell, str | bytes):
+        return "strings"
+    times = timedelta, np.datetime64, np.timedelta64
+    if isinstance(cell, times) or hasattr(cell, "strftime"):
+        return "dates"
+    if isinstance(cell, Collection):
+        return "lists"
     return None
 
 

@@ -65,7 +65,7 @@ def get_family(family):
     Parameters
     ----------
     family : str or MarginalFamily
-        One of :func:`names`, or an instance.
+        One of :func:`family_names`, or an instance.
 
     Returns
     -------
@@ -86,4 +86,7 @@ def get_family(family):
             f"family={family!r} is one of all features jointly; use "
             f"JointMaxEntClassifier, or one of single features: {family_names()}"
         )
-    raise ValueError(f"family={family!r} is not known; choose one of {family_names()}")
+    raise ValueError(
+        f"family={family!r} is not known; choose one of {family_names()}, or for "
+        "MeMdClassifier and DivergenceRanker also 'auto' or 'categorical'"
+    )

@@ -608,6 +608,11 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         moments = collect_moments(self, X, codes, n_classes, weight, known_families)
         return moments, classes
 
+    def _training_scores(self, X):
+        return self._fitted.scores.total(
+            X
+        )  # long documents are counted, not classified
+
     def _joint_log_density(self, X):
         scores = super()._joint_log_density(X)
         family = getattr(self._fitted.marginals, "family", None)

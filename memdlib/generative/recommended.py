@@ -6,8 +6,9 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_array, check_consistent_length, get_tags
 
+from memdlib._sklearn import safe_indexing
 from memdlib.generative.columns import ColumnEncoder
 from memdlib.generative.correlated import CorrelatedMeMdClassifier
 from memdlib.generative.expansions import KernelFeatures, LinearSplines
@@ -52,6 +53,23 @@ def normal_scores(X):
 
 class RecommendedPipeline(Pipeline):
     """Pipeline for columns of any kind, with the importance of each column."""
+
+    def fit(self, X, y=None, **params):
+        """Fit all steps to X (n, d) and y (n,); return self.
+
+        Rows of weight zero are left out before the first step, which takes no weights.
+        """
+        # with metadata routing, the name of the step is left out
+        for name in params.keys() & {"memd__sample_weight", "sample_weight"}:
+            weight = params[name]
+            kept = np.flatnonzero(weight)
+            # the last step says what is wrong with weights that are all zero
+            if 0 < len(kept) < np.size(weight):
+                check_consistent_length(X, y, weight)
+                X = safe_indexing(X, kept)
+                y = safe_indexing(y, kept)
+                params[name] = safe_indexing(weight, kept)
+        return super().fit(X, y, **params)
 
     @property
     def feature_importances_(self):
@@ -207,7 +225,8 @@ def make_memd(kind, **overrides):
     **table.** A data frame needs no preparation. Missing numbers are imputed by the
     median and, if there are any among the training rows, marked by an additional
     column. Categories become indicators; levels with fewer than three rows or beyond
-    the first hundred are merged, and a missing category is a level of its own. Sparse
+    the first hundred are merged, and a missing category is a level of its own. Levels
+    are compared by text, where 1, 1.0 and "1" are one and "1.0" is another. Sparse
     tables of up to 100 million numbers are made dense. The candidates use pooled
     covariances, with strong and with almost no shrinkage; covariances of each class,
     relaxed towards the pooled ones; and the same with additional moments, which are
