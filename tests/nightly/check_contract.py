@@ -15,6 +15,7 @@ from memdlib import (
     JointMaxEntClassifier,
     MeMdClassifier,
     generative,
+    make_memd,
 )
 from memdlib.families import Polynomial, TruncatedExponential
 from memdlib.generative.joint import COVARIANCES
@@ -69,6 +70,12 @@ VARIANTS = [
     *(GenerativeEmbedding(kind, plsa=ROUGH) for kind in KINDS),
     GenerativeEmbedding("PD", plsa=PLSA(random_state=0)),
     GenerativeEmbedding("LLR", plsa=ONE_TOPIC),
+    MeMdClassifier(family="auto"),
+    DivergenceRanker(family="auto"),
+    *(
+        make_memd(kind, cv=2, random_state=0)
+        for kind in ("expression", "table", "text")
+    ),
 ]
 
 
