@@ -18,6 +18,7 @@ from memdlib.densities.distribution import Distributions
 from memdlib.densities.moment_problem import (
     InfeasibleMomentsError,
     NotConvergedError,
+    density_error,
     solve_dual,
 )
 from memdlib.densities.polynomials import (
@@ -287,12 +288,14 @@ class _Search:
     def raise_failure(self, row):
         """Raise the error that says why a density was not found."""
         m = self.m
-        problem = f"density {row}: {m} moments on {self.support}"
+        problem = f"{m} moments on {self.support}"
         if not self._is_feasible(row):
-            raise InfeasibleMomentsError(
+            raise density_error(
+                InfeasibleMomentsError,
+                row,
                 f"{problem} must lie inside the set of possible moments, by more than "
                 "rounding error: check them, use fewer, or smooth them towards those "
-                "of a larger sample"
+                "of a larger sample",
             )
         if self.n_free < m:
             # the highest parameter of an odd power is zero on the whole line
@@ -304,12 +307,16 @@ class _Search:
             distance = self.reach[:, row].max() / 2
             reason = f", or it has mass beyond {distance:.0f} standard deviations"
         else:
-            raise NotConvergedError(
-                f"{problem} were matched only to {self.residual[row]:.1e}; use fewer"
+            raise density_error(
+                NotConvergedError,
+                row,
+                f"{problem} were matched only to {self.residual[row]:.1e}; use fewer",
             )
-        raise InfeasibleMomentsError(
+        raise density_error(
+            InfeasibleMomentsError,
+            row,
             f"{problem}: the entropy has no maximum under these moments{reason}; "
-            "use fewer moments, or bound the support"
+            "use fewer moments, or bound the support",
         )
 
     def _is_feasible(self, row):

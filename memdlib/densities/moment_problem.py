@@ -24,17 +24,30 @@ _EPSILON = np.finfo(np.float64).eps
 class InfeasibleMomentsError(ValueError):
     """No density on the support has these moments, or the entropy has no maximum."""
 
+    row = None
+
 
 class RoundedMomentsError(ValueError):
     """Rounding, or overflow, has left too few digits of the moments."""
+
+    row = None
 
 
 class NotConvergedError(RuntimeError):
     """The moments were not matched to the requested tolerance."""
 
+    row = None
+
 
 # All errors that say that a density was not found.
 DENSITY_ERRORS = (InfeasibleMomentsError, RoundedMomentsError, NotConvergedError)
+
+
+def density_error(kind, row, message):
+    """An error of a kind whose attribute ``row`` is the density of the batch."""
+    error = kind(f"density {row}: {message}")
+    error.row = int(row)
+    return error
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,11 @@
 
 import numpy as np
 
-from memdlib.densities.moment_problem import InfeasibleMomentsError, RoundedMomentsError
+from memdlib.densities.moment_problem import (
+    InfeasibleMomentsError,
+    RoundedMomentsError,
+    density_error,
+)
 from memdlib.densities.support import powers
 from memdlib.moments import translate
 
@@ -61,10 +65,12 @@ def raise_if_rounded(lost, mean, unit):
     """Raise if rounding or overflow has cost the moments of a row (B,) their digits."""
     if lost.any():
         row = np.argmax(lost)
-        raise RoundedMomentsError(
-            f"density {row}: powers of x, with mean {mean[row]:g} and scale "
+        raise density_error(
+            RoundedMomentsError,
+            row,
+            f"powers of x, with mean {mean[row]:g} and scale "
             f"{unit[row]:g}, lose to rounding the digits that determine the density; "
-            "bring x to a mean of zero and a scale of order one, or call fit(x)"
+            "bring x to a mean of zero and a scale of order one, or call fit(x)",
         )
 
 
@@ -84,10 +90,12 @@ def _unit(mean, variance, m, support):
     if not feasible.all():
         row = np.argmin(feasible)
         with_variance = f" and variance {variance[row]:g}" if m > 1 else ""
-        raise InfeasibleMomentsError(
-            f"density {row}: no density on {support} has mean {mean[row]:g}"
+        raise density_error(
+            InfeasibleMomentsError,
+            row,
+            f"no density on {support} has mean {mean[row]:g}"
             f"{with_variance}: the mean must lie strictly inside, and the variance "
             "must be positive, by more than rounding error, and below that of a law on "
-            "the two ends; check the moments, or smooth them"
+            "the two ends; check the moments, or smooth them",
         )
     return np.sqrt(variance) if m > 1 else np.minimum(below, above)

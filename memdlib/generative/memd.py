@@ -718,17 +718,19 @@ def _named_failure(error, marginals, classes):
     """Return the error with the class and feature of the first failing density."""
     if isinstance(marginals, GroupedMarginals):
         return error
-    kind = type(error)
     family = marginals.family
     mu = marginals.mean_params  # about zero: only other families than the normal fail
-    for k, s in np.ndindex(mu.shape[:2]):
-        try:
-            family.natural(mu[k, s])
-        except DENSITY_ERRORS as failure:
-            if isinstance(failure, kind):
-                break
+    # all at once: one after the other they would take far longer than the fit
+    try:
+        family.natural(mu)
+    except DENSITY_ERRORS as failure:
+        kind = type(failure)
+        row = failure.row
     else:
         return error
+    if row is None:
+        return error
+    k, s = np.unravel_index(row, mu.shape[:2])
     moments = mu[k, s].tolist()
     if kind is RoundedMomentsError:
         reason = (
