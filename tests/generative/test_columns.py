@@ -443,7 +443,7 @@ NUMBERS += [MeMdClassifier(family="auto", n_features=1), make_memd("expression")
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, as_polars])
-@pytest.mark.parametrize("model", NUMBERS, ids=str)
+@pytest.mark.parametrize("model", NUMBERS, ids=lambda model: type(model).__name__)
 def test_estimators_of_numbers_name_the_cell_and_the_advice_works(model, library):
     y = np.array(["p", "q"]).repeat(30)
     marked = ROWS.assign(a=["?", *map(str, ROWS["a"][1:])])
