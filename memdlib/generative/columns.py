@@ -62,7 +62,8 @@ def _is_missing(cell):
 
 def _is_declared_category(column):
     """Whether a column has a type of categories, or none, of pandas or polars."""
-    return str(column.dtype).lower().startswith(("categor", "enum", "null"))
+    names = "category", "categorical", "enum", "null"
+    return str(column.dtype).lower().startswith(names)
 
 
 def _holds_numbers(column):
@@ -264,9 +265,9 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
                 merged.append(name)
         if numeric:
             warnings.warn(
-                "columns of numbers, with strings among them, are taken for "
-                f"categories; the share of numbers is {reprlib.repr(numeric)}: remove "
-                "units and separators, and convert each column with "
+                "strings that read as numbers are taken for categories; their share "
+                f"of the cells, by column, is {reprlib.repr(numeric)}: remove units "
+                "and separators, and convert each column with "
                 "pandas.to_numeric(column, errors='coerce'); or convert it to the type "
                 "'category', if the numbers are codes",
                 UserWarning,
@@ -295,8 +296,9 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
                 levels[:, j] = known[0]
         if unknown:
             warnings.warn(
-                f"no level of the columns {reprlib.repr(unknown)} is one of fit, so "
-                "that they say nothing: write the levels as in fit",
+                "no row has a level known from fit in the columns "
+                f"{reprlib.repr(unknown)}, which therefore say nothing: write the "
+                "levels as in fit",
                 UserWarning,
                 stacklevel=3,
             )

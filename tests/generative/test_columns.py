@@ -88,7 +88,7 @@ def test_numbers_that_are_read_as_categories_are_named(spelling, library):
     frame = pd.DataFrame({"noise": noise, "x": spell(x)})
     X = library(frame)
     share = 0.995 if spelling == "one question mark" else 1.0
-    message = rf"share of numbers is \{{{name_of('x', frame, X)}: {share}\}}: remove"
+    message = rf"by column, is \{{{name_of('x', frame, X)}: {share}\}}: remove"
     with pytest.warns(UserWarning, match=message) as caught:
         lost = table().fit(X, y).score(X, y)
     assert len(caught) == 1  # neither the folds nor the candidates repeat it
@@ -101,7 +101,7 @@ def test_a_number_among_the_cells_counts_as_its_text():
     x, _, _ = measured()
     cells = x.astype(object)
     cells[:50] = "unknown"
-    with pytest.warns(UserWarning, match=r"share of numbers is \{'x': 0.75\}"):
+    with pytest.warns(UserWarning, match=r"by column, is \{'x': 0.75\}"):
         ColumnEncoder().fit(pd.DataFrame({"x": cells}))
 
 
@@ -214,7 +214,7 @@ def test_a_column_without_a_known_level_is_named(library):
     X = library(frame)
     model = table().fit(X, frame["job"])
     new = library(frame.assign(job=frame["job"].str.upper()))
-    message = rf"\{{{name_of('job', frame, X)}: 'CLERK'\}} is one of fit"
+    message = rf"in the columns \{{{name_of('job', frame, X)}: 'CLERK'\}}, which"
     with pytest.warns(UserWarning, match=message) as caught:
         model.predict(new)
     assert len(caught) == 1
@@ -438,13 +438,18 @@ def test_intervals_are_categories():
     assert_array_equal(ColumnEncoder().fit_transform(objects), expected)
 
 
-NUMBERS = [MeMdClassifier(n_features=1), DivergenceRanker(n_features=1)]
-NUMBERS += [MeMdClassifier(family="auto", n_features=1), make_memd("expression")]
+NUMBERS = {
+    "normal": MeMdClassifier(n_features=1),
+    "auto": MeMdClassifier(family="auto", n_features=1),
+    "ranker": DivergenceRanker(n_features=1),
+    "expression": make_memd("expression"),
+}
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, as_polars])
-@pytest.mark.parametrize("model", NUMBERS, ids=lambda model: type(model).__name__)
-def test_estimators_of_numbers_name_the_cell_and_the_advice_works(model, library):
+@pytest.mark.parametrize("name", NUMBERS)
+def test_estimators_of_numbers_name_the_cell_and_the_advice_works(name, library):
+    model = clone(NUMBERS[name])
     y = np.array(["p", "q"]).repeat(30)
     marked = ROWS.assign(a=["?", *map(str, ROWS["a"][1:])])
     message = (
