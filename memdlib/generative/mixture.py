@@ -10,12 +10,13 @@ classes are those of maximum likelihood.
 import math
 import warnings
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state, get_tags
@@ -137,8 +138,9 @@ class MixtureClassifier(BayesClassifier):
     ----------
     estimators : list of (str, classifier or list of classifiers), default=None
         Names and candidates. A candidate is a classifier whose ``fit`` takes
-        ``sample_weight``, a pipeline that ends in one, or a list of these, whose scores
-        are calibrated together. None stands for "correlated"
+        ``sample_weight``, by name or by ``**params`` as ``GridSearchCV``, a pipeline
+        that ends in one, or a list of these, whose scores are calibrated together. None
+        stands for "correlated"
         (:class:`memdlib.generative.CorrelatedMeMdClassifier`) and "shrunken"
         (:class:`memdlib.MeMdClassifier` with shrunken class variances).
     cv : int >= 2, default=5
@@ -544,8 +546,7 @@ def _check_estimators(estimators):
         if isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str):
             models = _models(pair[1])
         classifiers = [_steps(model)[-1] for model in models]
-        takes_weight = [has_fit_parameter(c, "sample_weight") for c in classifiers]
-        if not models or not all(takes_weight):
+        if not models or not all(map(_takes_weight, classifiers)):
             raise ValueError(
                 f"estimators holds {pair!r}; give pairs of a name and a classifier "
                 "whose fit takes sample_weight, a pipeline that ends in one, or a list "
@@ -559,6 +560,20 @@ def _check_estimators(estimators):
             f"{_CLASS_SHARES!r}"
         )
     return models_by_name
+
+
+def _takes_weight(estimator):
+    """Whether ``fit`` takes ``sample_weight``, a classifier's also by ``**params``.
+
+    Those of a search over parameters go to the classifier that it fits. A step, like
+    ColumnTransformer, may take ``**params`` only to refuse what nobody asked for.
+    """
+    if has_fit_parameter(estimator, "sample_weight"):
+        return True
+    if not hasattr(estimator, "fit") or not is_classifier(estimator):
+        return False
+    parameters = signature(estimator.fit).parameters.values()
+    return any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters)
 
 
 def _models(candidate):
@@ -636,8 +651,7 @@ def _are_equal(a, b):
 
 def _fit_copy(estimator, X, y, weight):
     """A copy of a step or model fitted to X (n, d), with weights if it takes them."""
-    takes_weight = has_fit_parameter(estimator, "sample_weight")
-    fit_params = {"sample_weight": weight} if takes_weight else {}
+    fit_params = {"sample_weight": weight} if _takes_weight(estimator) else {}
     copy = clone(estimator)
     # The mixture has warned of the weights, and measures outcomes on held-out rows.
     copy._is_candidate = True
