@@ -68,6 +68,7 @@ _REMEDIES = {
     ),
     "dates": "convert them to numbers, for example days since a reference date",
     "lists": "spread them over columns of one number each",
+    "dicts": "spread them over columns, for example by pandas.json_normalize(column)",
 }
 
 
@@ -130,13 +131,14 @@ def _refuse_other_cells(X):
     names = getattr(X, "columns", range(np.shape(X)[1]))
     cells = np.asarray(X, dtype=object)
     for name, column in zip(names, cells.T, strict=True):
-        refuse_cells(column, name, _REMEDIES)
+        # for dicts, scikit-learn's checks ask for its own error
+        refuse_cells(column, name, ("strings", "dates", "lists"))
 
 
 def refuse_cells(cells, name, kinds):
     """Raise ValueError if a cell (n,) of a column is of one of the kinds.
 
-    The kinds are "strings", "dates" and "lists" (and everything else with a length).
+    The kinds are "strings", "dates", "dicts" and "lists", with all else of a length.
     """
     if cells.dtype.kind in "biuf":
         return
@@ -150,12 +152,14 @@ def refuse_cells(cells, name, kinds):
 
 
 def _kind_of_cell(cell):
-    """What a cell is if it is no number: "strings", "dates" or "lists"; else None."""
+    """What a cell is, in the plural, if it is certainly no number; else None."""
     if isinstance(cell, str | bytes):
         return "strings"
     times = timedelta, np.datetime64, np.timedelta64
     if isinstance(cell, times) or hasattr(cell, "strftime"):
         return "dates"
+    if isinstance(cell, dict):
+        return "dicts"
     if isinstance(cell, Collection):
         return "lists"
     return None

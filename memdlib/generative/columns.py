@@ -43,7 +43,8 @@ def _as_table(X):
         raise ValueError(f"X is a {kind}; pass X.collect()")
     if hasattr(X, "columns"):
         return X
-    first = next(iter(X), None) if hasattr(X, "__len__") else None
+    is_sequence = hasattr(X, "__len__") and getattr(X, "ndim", 1) > 0
+    first = next(iter(X), None) if is_sequence else None
     if isinstance(X, dict) or isinstance(first, dict | np.void):
         raise ValueError(f"X is a {kind} of named values; pass pandas.DataFrame(X)")
     if isinstance(first, str | bytes):
@@ -226,13 +227,15 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     def _read(self, X, reset):
         """Name and cells of each column of X (n, d), which must be those of the fit."""
         X = _as_table(X)
+        # raises if a frame has no rows or no columns
+        check_array(np.broadcast_to(0.0, X.shape), ensure_all_finite=False)
         validate_data(self, X, reset=reset, skip_check_array=True)
         names = getattr(X, "columns", range(self.n_features_in_))
         names = getattr(self, "feature_names_in_", names)
         columns = []
         for s, name in enumerate(names):
             column = safe_indexing(X, s, axis=1)
-            refuse_cells(np.asarray(column), name, ("dates", "lists"))
+            refuse_cells(np.asarray(column), name, ("dates", "lists", "dicts"))
             columns.append((name, column))
         return columns
 

@@ -400,8 +400,16 @@ REMEDIES = {
             X.drop(columns="d").join(pd.DataFrame(X["d"].tolist())).rename(columns=str)
         ),
     ),
+    "dicts": (
+        ROWS.assign(d=[{"e": i % 3, "f": 1.0} for i in range(60)]),
+        "column 'd' of X holds dicts; spread",
+        lambda X: X.drop(columns="d").join(pd.json_normalize(X["d"])),
+    ),
     "sets": (ROWS.assign(d=[{1, 2}] * 60), "column 'd' of X holds lists", None),
     "none": (None, "Expected 2D array, got scalar array", None),
+    "number": (np.array(5), "Expected 2D array, got scalar array", None),
+    "no rows": (ROWS[:0], r"0 sample\(s\)", None),
+    "no columns": (as_polars(ROWS)[[]], r"0 feature\(s\)|0 sample\(s\)", None),
     "cube": (np.zeros((60, 2, 2)), "Found array with dim 3", None),
 }
 
