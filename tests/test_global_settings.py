@@ -34,6 +34,9 @@ from memdlib.topics import PLSA, GenerativeEmbedding, fisher_scores
 from tests.scikit_learn import SETTINGS, checks, run
 from tests.test_contract import CLASSIFIERS, DEFAULTS, OTHERS
 
+# some weights, which are drawn, make one class much larger than the others
+pytestmark = pytest.mark.filterwarnings("ignore:accuracy is")
+
 AUTO = [MeMdClassifier(family="auto"), DivergenceRanker(family="auto")]
 FRAMES_INSIDE = MixtureClassifier(
     [

@@ -222,6 +222,7 @@ def test_three_moments_on_the_half_line_where_two_have_no_density():
         assert np.abs(dual(found.x, features, mu)[1]).max() < 1e-4 and found.x[2] > 0.05
 
 
+@pytest.mark.filterwarnings("ignore:all training rows have")
 @pytest.mark.wrong("relaxed moments lie on the other side", "40 + alpha", "40 - alpha")
 def test_thm_ex_relaxed_witness():
     """A quadratic penalty moves five class shares; other distributions are worth less.

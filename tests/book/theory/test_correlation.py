@@ -139,6 +139,7 @@ def test_prop_co_relaxed_second():
         assert_allclose(np.linalg.inv(L @ L.T), expected, rtol=0, atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:accuracy is")  # there is no intercept
 @pytest.mark.wrong("one multiplier is an inverse temperature", "* above > 0", "> 0")
 @pytest.mark.wrong("the multipliers are temperatures", "dot(beta,", "dot(1 / beta,")
 def test_prop_co_multipliers_witness():
