@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from memdlib._types import Array
-from memdlib.validation import sum_duplicates
+from memdlib.validation import check_integer, check_real_array, sum_duplicates
 
 __all__ = [
     "ClassMoments",
@@ -254,7 +254,8 @@ def class_moments(
     >>> class_moments(X, [0, 0, 1], 2, order=2).weight.tolist()
     [2.0, 1.0]
     """
-    X, codes, weight = _prepare(X, codes, sample_weight)
+    check_integer(order, "order")
+    X, codes, weight = _prepare(X, codes, n_classes, sample_weight)
     total = np.bincount(codes, weights=weight, minlength=n_classes)
     location = np.zeros((n_classes, X.shape[1]))
     if not about_zero:
@@ -292,7 +293,7 @@ def joint_moments(
     JointMoments
         About the heaviest row of each class.
     """
-    X, codes, weight = _prepare(X, codes, sample_weight)
+    X, codes, weight = _prepare(X, codes, n_classes, sample_weight)
     total = np.bincount(codes, weights=weight, minlength=n_classes)
     sums = np.zeros((n_classes, X.shape[1], X.shape[1] + 1))
     location = _locations(X, codes, weight, n_classes)
@@ -355,8 +356,13 @@ def translate(sums, weight, shift):
     -------
     ndarray of shape (..., d, m)
     """
+    sums = check_real_array(sums, "sums")
+    weight = check_real_array(weight, "weight")
+    shift = check_real_array(shift, "shift")
     if not np.any(shift):
         return sums
+    if sums.ndim < 2:
+        raise ValueError(f"sums has shape {sums.shape}; expected (..., d, m)")
     moved = np.empty(sums.shape)
     powers = _powers(shift, sums.shape[-1])
     for j in range(1, sums.shape[-1] + 1):
@@ -380,8 +386,10 @@ def translate_natural(lam, location):
     ndarray of shape (..., m)
         The constant, which belongs to the log-normaliser, is left out.
     """
-    lam = np.asarray(lam, dtype=np.float64)
-    shift = -np.asarray(location, dtype=np.float64)
+    lam = check_real_array(lam, "lam")
+    shift = -check_real_array(location, "location")
+    if not lam.ndim:
+        raise ValueError("lam is a number; expected shape (..., m)")
     if not np.any(shift):
         return lam
     m = lam.shape[-1]
@@ -400,9 +408,25 @@ def _powers(x, highest):
     return powers
 
 
-def _prepare(X, codes, weight):
+def _prepare(X, codes, n_classes, weight):
     """Data (n, d), in CSR format if sparse, codes (n,) as indices, and weights (n,)."""
-    codes = np.asarray(codes).astype(np.intp, casting="same_kind")
+    check_integer(n_classes, "n_classes")
+    if not sparse.issparse(X):
+        X = np.asanyarray(X)
+    codes = np.asarray(codes)
+    is_valid = X.dtype.kind in "fiub" and X.ndim == 2
+    if not is_valid or codes.dtype.kind not in "iub" or codes.shape != X.shape[:1]:
+        raise ValueError(
+            f"X must be numbers of shape (n, d), and codes integers of shape (n,): got "
+            f"X of shape {X.shape} and codes of shape {codes.shape}, {X.dtype} and "
+            f"{codes.dtype}"
+        )
+    codes = codes.astype(np.intp)
+    if codes.size and (codes.min() < 0 or codes.max() >= n_classes):
+        raise ValueError(
+            f"codes range from {codes.min()} to {codes.max()}; expected 0 to "
+            f"n_classes - 1 = {n_classes - 1}"
+        )
     if weight is None:
         weight = np.ones(X.shape[0])
     if sparse.issparse(X):

@@ -138,10 +138,14 @@ def _read_levels(levels):
     return Support(points[0], points[-1], levels=points)
 
 
-@lru_cache(maxsize=32)
 def gauss_legendre(n_nodes):
     """Nodes and weights of the Gauss-Legendre rule on [-1, 1], shared and read-only."""
-    rule = roots_legendre(check_integer(n_nodes, "n_nodes"))
+    return _gauss_legendre(check_integer(n_nodes, "n_nodes"))
+
+
+@lru_cache(maxsize=32)
+def _gauss_legendre(n_nodes):
+    rule = roots_legendre(n_nodes)
     for array in rule:
         array.flags.writeable = False
     return rule

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from memdlib.densities.support import gauss_legendre, powers
 from memdlib.divergences import within_entropy
-from memdlib.validation import check_domain
+from memdlib.validation import check_domain, check_real_array
 
 # Entries of (classes, features, nodes) arrays handled at a time: a MiB of doubles.
 _BLOCK = 2**17
@@ -30,7 +30,29 @@ ROUNDING = 2.0**10 * np.finfo(np.float64).eps
 
 def as_floats(values):
     """Values as an array of float64."""
-    return np.asarray(values, dtype=np.float64)
+    return check_real_array(values, "values")
+
+
+def as_parameters(values, n_moments=1):
+    """Parameters (..., m) as an array of float64, of at least so many moments."""
+    parameters = check_real_array(values, "parameters")
+    if not parameters.ndim or parameters.shape[-1] < n_moments:
+        raise ValueError(
+            f"parameters have shape {parameters.shape}; expected (..., m), one number "
+            f"for each of m >= {n_moments} moments"
+        )
+    return parameters
+
+
+def as_weights(weights, mu):
+    """Weights as an array of float64, one for each of K members mu (K, ...)."""
+    w = as_floats(weights)
+    if w.shape != mu.shape[:1]:
+        raise ValueError(
+            f"weights have shape {w.shape}; expected one for each of the members with "
+            f"parameters of shape {mu.shape}"
+        )
+    return w
 
 
 def jensen_shannon_quadrature(
@@ -246,7 +268,7 @@ class Family(ABC):
         ndarray of shape (...)
             Nats.
         """
-        mu = as_floats(mu)
+        mu = as_parameters(mu)
         lam = self.natural(mu)
         return self.log_normaliser(lam) + (lam * mu).sum(axis=self.axes)
 
@@ -263,7 +285,7 @@ class Family(ABC):
         ndarray of shape (...)
             Nats.
         """
-        mu1 = as_floats(mu1)
+        mu1 = as_parameters(mu1)
         lam1 = self.natural(mu1)
         lam2 = self.natural(mu2)
         psi_change = self.log_normaliser(lam2) - self.log_normaliser(lam1)
@@ -295,8 +317,8 @@ class Family(ABC):
         ----------
         .. [1] Dukkipati et al., ICDM 2013, eq. 19.
         """
-        mu1 = as_floats(mu1)
-        mu2 = as_floats(mu2)
+        mu1 = as_parameters(mu1)
+        mu2 = as_parameters(mu2)
         lam_change = self.natural(mu2) - self.natural(mu1)
         return (lam_change * (mu1 - mu2)).sum(axis=self.axes)
 
@@ -330,8 +352,8 @@ class Family(ABC):
         ----------
         .. [1] Dukkipati et al., ICDM 2013, eq. 23 and 24.
         """
-        mu = as_floats(mu)
-        w = as_floats(weights)
+        mu = as_parameters(mu)
+        w = as_weights(weights, mu)
         if lam is None:
             lam = self.natural(mu)
         heaviest = np.argmax(w)
@@ -442,7 +464,7 @@ class MarginalFamily(Family):
             Nats.
         """
         x = as_floats(X)
-        lam = as_floats(lam)
+        lam = as_parameters(lam)
         linear = (lam * powers(x, self.n_moments)).sum(axis=-1)
         return self.log_base_measure(x) - self.log_normaliser(lam) - linear
 
@@ -551,7 +573,7 @@ class NonnegativeFamily(MarginalFamily):
 
     def _positive(self, mu):
         """Mean parameters (..., m) as float64, checked to be above zero."""
-        mu = as_floats(mu)
+        mu = as_parameters(mu)
         article = "an" if self.name[0] in "aeiou" else "a"
         remedy = f"{article} {self.name} density needs a mean above zero"
         check_domain(mu > 0, mu, "mean", f"{remedy}; use alpha > 0")
@@ -573,9 +595,12 @@ def drop_weightless(mu, weights, location=None):
     weights : ndarray of shape (K',)
     location : ndarray of shape (K', d) or None
     """
-    w = as_floats(weights)
+    mu = as_parameters(mu)
+    if mu.ndim != 3:
+        raise ValueError(f"parameters have shape {mu.shape}; expected (K, d, m)")
+    w = as_weights(weights, mu)
     positive = w > 0
-    mu = as_floats(mu)[positive]
+    mu = mu[positive]
     if location is not None:
         location = location[positive]
     return mu, w[positive] / w.sum(), location

@@ -13,6 +13,9 @@ from memdlib.families.base import (
     ROUNDING,
     NonnegativeFamily,
     as_floats,
+    as_parameters,
+    as_weights,
+    drop_weightless,
     smooth_towards_pooled,
 )
 from memdlib.validation import check_domain
@@ -50,7 +53,7 @@ class CountFamily(NonnegativeFamily):
 
         A ValueError names a feature whose sum would need more than a million counts.
         """
-        mu = as_floats(mu)
+        mu, weights, _ = drop_weightless(mu, weights)
         lam = self.natural(mu)
         first = self.smallest_count(mu).min(axis=0)
         n_counts = self._n_counts(mu, first)
@@ -104,7 +107,7 @@ class Poisson(CountFamily):
 
     def mean(self, lam):
         """Means exp(-lambda) (..., 1) of natural parameters (..., 1)."""
-        return np.exp(-as_floats(lam))
+        return np.exp(-as_parameters(lam))
 
     def log_normaliser(self, lam):
         """Log-normaliser psi(lambda) = exp(-lambda) (...), the mean."""
@@ -160,14 +163,14 @@ class Geometric(CountFamily):
 
     def mean(self, lam):
         """Means 1 / (exp(lambda) - 1) (..., 1) of natural parameters (..., 1) > 0."""
-        lam = as_floats(lam)
+        lam = as_parameters(lam)
         remedy = "exp(-lambda x) is summable only for lambda > 0"
         check_domain(lam > 0, lam, "lambda", remedy)
         return np.exp(-lam) / -np.expm1(-lam)
 
     def log_normaliser(self, lam):
         """Log-normaliser psi(lambda) = -log(1 - exp(-lambda)) (...)."""
-        lam = as_floats(lam)[..., 0]
+        lam = as_parameters(lam)[..., 0]
         return -np.log(-np.expm1(-lam))
 
     def entropy(self, mu):
@@ -200,7 +203,7 @@ class TwoOutcomeFamily(NonnegativeFamily):
 
     def natural(self, mu):
         """Natural parameters lambda = -logit(theta) (..., 1) of theta (..., 1)."""
-        mu = as_floats(mu)
+        mu = as_parameters(mu)
         remedy = (
             f"a {self.name.capitalize()} density needs a mean strictly between 0 and 1"
         )
@@ -209,7 +212,7 @@ class TwoOutcomeFamily(NonnegativeFamily):
 
     def mean(self, lam):
         """Probabilities theta = 1 / (1 + exp(lambda)) (..., 1) of lambda (..., 1)."""
-        return expit(-as_floats(lam))
+        return expit(-as_parameters(lam))
 
     def entropy(self, mu):
         """Entropy -theta log theta - (1 - theta) log(1 - theta) (...), nats."""
@@ -257,7 +260,7 @@ class Bernoulli(TwoOutcomeFamily):
 
     def log_normaliser(self, lam):
         """Log-normaliser psi(lambda) = log(1 + exp(-lambda)) (...)."""
-        lam = as_floats(lam)[..., 0]
+        lam = as_parameters(lam)[..., 0]
         return np.logaddexp(0.0, -lam)
 
     def observe(self, X):
@@ -381,20 +384,20 @@ class ProbabilityVectorFamily(NonnegativeFamily):
 
     def mean(self, lam):
         """Probabilities p = exp(-lambda) (..., m) of natural parameters (..., m)."""
-        return np.exp(-as_floats(lam))
+        return np.exp(-as_parameters(lam))
 
     def log_normaliser(self, lam):
         """Log-normaliser (...), which is zero."""
-        return np.zeros(np.shape(lam)[:-1])
+        return np.zeros(as_parameters(lam).shape[:-1])
 
     def entropy(self, mu):
         """Entropy, the sum of -p log p over the last axis (...), nats."""
-        return entr(as_floats(mu)).sum(axis=-1)
+        return entr(as_parameters(mu)).sum(axis=-1)
 
     def kl(self, mu1, mu2):
         """KL(p_1 || p_2) (...), nats, with one nonnegative term for each outcome."""
-        p1 = as_floats(mu1)
-        p2 = as_floats(mu2)
+        p1 = as_parameters(mu1)
+        p2 = as_parameters(mu2)
         return kl_terms(p1, p2, p2 - p1).sum(axis=-1)
 
     def jensen_shannon(
@@ -404,8 +407,8 @@ class ProbabilityVectorFamily(NonnegativeFamily):
         location=None,
     ):
         """Jensen-Shannon divergence (d,) of K members, nats, and zero as its error."""
-        p = as_floats(mu)
-        w = as_floats(weights)
+        p = as_parameters(mu)
+        w = as_weights(weights, p)
         # mixture - p from differences to one p, so that near-equality keeps its digits
         offset = p - p[np.argmax(w)]
         change = np.tensordot(w, offset, 1) - offset
@@ -492,8 +495,12 @@ class Categorical(ProbabilityVectorFamily):
 
     def log_density(self, X, lam):
         """Log probability of the levels X (...) under parameters (..., m), in nats."""
-        level = np.asarray(X, dtype=np.intp)[..., None]
-        n_levels = np.shape(lam)[-1]
+        lam = as_parameters(lam)
+        n_levels = lam.shape[-1]
+        x = as_floats(X)
+        is_level = (x >= 0) & (x < n_levels)
+        check_domain(is_level, x, "level", f"there are {n_levels} levels, 0, 1, ...")
+        level = x.astype(np.intp)[..., None]
         lam = np.broadcast_to(lam, (*level.shape[:-1], n_levels))
         lam_of_level = np.take_along_axis(lam, level, axis=-1)
         return -lam_of_level[..., 0]
@@ -501,7 +508,7 @@ class Categorical(ProbabilityVectorFamily):
 
 def _probability(mu):
     """Probabilities (...) of mean parameters (..., 1), checked to lie in [0, 1]."""
-    theta = as_floats(mu)[..., 0]
+    theta = as_parameters(mu)[..., 0]
     valid = (theta >= 0) & (theta <= 1)
     check_domain(valid, theta, "mean", "a probability lies between 0 and 1")
     return theta

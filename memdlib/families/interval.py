@@ -12,7 +12,7 @@ from memdlib.families.base import (
     ROUNDING,
     MarginalFamily,
     NonnegativeFamily,
-    as_floats,
+    as_parameters,
     smooth_towards_pooled,
 )
 from memdlib.validation import check_domain
@@ -39,14 +39,14 @@ class Exponential(NonnegativeFamily):
 
     def mean(self, lam):
         """Means 1 / lambda (..., 1) of natural parameters (..., 1) above zero."""
-        lam = as_floats(lam)
+        lam = as_parameters(lam)
         remedy = "exp(-lambda x) is integrable only for lambda > 0"
         check_domain(lam > 0, lam, "lambda", remedy)
         return 1.0 / lam
 
     def log_normaliser(self, lam):
         """Log-normaliser psi(lambda) = -log lambda (...)."""
-        return -np.log(as_floats(lam)[..., 0])
+        return -np.log(as_parameters(lam)[..., 0])
 
     def entropy(self, mu):
         """Differential entropy 1 + log mu (...), nats."""
@@ -103,12 +103,12 @@ class TruncatedExponential(MarginalFamily):
     def mean(self, lam):
         """Means (..., 1) of natural parameters (..., 1) of either sign."""
         width = self.b - self.a
-        unit_mean, _ = _unit_moments(as_floats(lam) * width)
+        unit_mean, _ = _unit_moments(as_parameters(lam) * width)
         return self.a + width * unit_mean
 
     def log_normaliser(self, lam):
         """Log (...) of the integral of exp(-lambda x) over [a, b]."""
-        lam = as_floats(lam)[..., 0]
+        lam = as_parameters(lam)[..., 0]
         width = self.b - self.a
         unit = _unit_log_normaliser(lam * width)
         return np.log(width) + unit - lam * self.a
@@ -202,7 +202,7 @@ class TruncatedExponential(MarginalFamily):
 
     def _nearer_end(self, mu):
         """Distance (...) to the nearer end, in units of the width; whether it is b."""
-        mu = as_floats(mu)
+        mu = as_parameters(mu)
         remedy = f"a density on [{self.a}, {self.b}] needs a mean strictly inside"
         inside = (mu > self.a) & (mu < self.b)
         check_domain(inside, mu, "mean", f"{remedy}; use alpha > 0")

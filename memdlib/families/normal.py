@@ -8,6 +8,8 @@ from memdlib.divergences import itakura_saito
 from memdlib.families.base import (
     ROUNDING,
     MarginalFamily,
+    as_parameters,
+    as_weights,
     by_feature,
     class_fractions,
     drop_weightless,
@@ -54,7 +56,7 @@ class Normal(MarginalFamily):
     @staticmethod
     def variance(mu):
         """Variance E x^2 - (E x)^2, shape (...), of mean parameters (..., 2)."""
-        mu = np.asarray(mu, dtype=np.float64)
+        mu = as_parameters(mu, 2)
         return mu[..., 1] - mu[..., 0] ** 2
 
     def observe(self, X):
@@ -68,7 +70,7 @@ class Normal(MarginalFamily):
 
     def mean(self, lam):
         """Mean parameters (..., 2) of natural parameters (..., 2), lambda_2 > 0."""
-        lam = np.asarray(lam, dtype=np.float64)
+        lam = as_parameters(lam, 2)
         quadratic = lam[..., 1]
         remedy = "exp(-lambda_2 x^2) is integrable only for lambda_2 > 0"
         check_domain(quadratic > 0, quadratic, "lambda_2", remedy)
@@ -77,7 +79,7 @@ class Normal(MarginalFamily):
 
     def log_normaliser(self, lam):
         """Log-normaliser lambda_1^2 / (4 lambda_2) + log(pi / lambda_2) / 2 (...)."""
-        lam = np.asarray(lam, dtype=np.float64)
+        lam = as_parameters(lam, 2)
         linear = lam[..., 0]
         quadratic = lam[..., 1]
         return linear**2 / (4.0 * quadratic) + 0.5 * np.log(np.pi / quadratic)
@@ -154,8 +156,8 @@ class Normal(MarginalFamily):
         ndarray of shape (...)
             Nats; infinite where it overflows.
         """
-        mu = np.asarray(mu, dtype=np.float64)
-        w = np.asarray(weights, dtype=np.float64)
+        mu = as_parameters(mu, 2)
+        w = as_weights(weights, mu)
         _, variance = self._mean_and_variance(mu)
         centre = self.centre(mu, w, location)
         centre = centre - np.tensordot(w, centre, 1)
@@ -348,7 +350,7 @@ class Normal(MarginalFamily):
 
     def _mean_and_variance(self, mu):
         """Mean and variance (...) of mean parameters (..., 2); a variance > 0."""
-        mu = np.asarray(mu, dtype=np.float64)
+        mu = as_parameters(mu, 2)
         variance = self.variance(mu)
         valid = (variance >= SMALLEST_VARIANCE) & (variance < np.inf)
         check_domain(valid, variance, "variance", VARIANCE_REMEDY)

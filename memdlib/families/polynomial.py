@@ -13,7 +13,7 @@ from memdlib.densities.support import Support, panel_nodes, powers, read_support
 from memdlib.divergences import jensen_shannon as discrete_jensen_shannon
 from memdlib.families.base import (
     MarginalFamily,
-    as_floats,
+    as_parameters,
     drop_weightless,
     jensen_shannon_quadrature,
     smooth_towards_pooled,
@@ -121,7 +121,7 @@ class Polynomial(MarginalFamily):
         return translate(about_origin, np.ones(1), origin)
 
     def log_normaliser(self, lam):
-        lam = as_floats(lam)
+        lam = as_parameters(lam, self.n_moments)
         origin, unit = self._support.standardise()
         at_origin = (lam * powers(origin, self.n_moments)).sum(axis=-1)
         log_unit = 0.0 if self._support.levels is not None else np.log(unit)
@@ -206,6 +206,7 @@ class Polynomial(MarginalFamily):
 
         On [-1, 1] these keep their digits.
         """
+        lam = as_parameters(lam, self.n_moments)
         origin, unit = self._support.standardise()
         scaled = translate_natural(lam, -origin) * powers(unit, self.n_moments)
         return _Exponents(scaled)

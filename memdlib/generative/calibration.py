@@ -147,6 +147,8 @@ def fit_calibration(
     >>> float(np.exp(9 * calibration.multipliers[0]).round(2))
     4.18
     """
+    if not np.iterable(scores):
+        raise ValueError(f"scores={scores!r} must be a list of arrays of shape (n, K)")
     S, codes = _check_scores(scores, codes)
     weight = check_sample_weight(sample_weight, codes)
     log_prior = check_real_array(log_prior, "log_prior")

@@ -76,7 +76,10 @@ def _as_matrix(X):
         # Frames of pandas have a type for each column; that of categories has kind "O".
         dtypes = X.dtypes if hasattr(X, "iloc") else [np.asarray(X).dtype]
         if any(dtype.kind in "OUSMm" for dtype in dtypes):
-            return np.array(X, dtype=object)
+            cells = np.array(X, dtype=object)
+            if cells.ndim != 2:
+                raise ValueError(f"Expected 2D array, got shape {cells.shape} instead")
+            return cells
     return check_array(
         X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
     )

@@ -671,7 +671,8 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         )
         # labels not seen during fit become -1, which no prediction equals
         known = np.isin(labels, self.classes_)
-        class_codes = np.where(known, np.searchsorted(self.classes_, labels), -1)
+        class_codes = np.full(len(labels), -1)
+        class_codes[known] = np.searchsorted(self.classes_, labels[known])
         grid = size_grid(n_features_grid, X.shape[1])
         model = self._fitted
         scores = type(model.scores).of(model.marginals, model.order[: grid[-1]])

@@ -17,6 +17,7 @@ from memdlib.generative.mixture import MixtureClassifier
 from memdlib.generative.regularised import RegularisedMeMdClassifier
 from memdlib.generative.weighting import DivergenceWeighter
 from memdlib.generative.words import WordCounter, WordEvidence, WordRidge
+from memdlib.validation import check_choice
 
 
 def normal_scores(X):
@@ -252,8 +253,7 @@ def make_memd(kind, **overrides):
     >>> clf.score(X[1::2], y[1::2]) > 0.95
     True
     """
-    if kind not in _CANDIDATES:
-        raise ValueError(f"kind={kind!r} must be one of {list(_CANDIDATES)}")
+    check_choice(kind, "kind", _CANDIDATES)
     # clone, so that every pipeline has its own copies of the candidates
     options = {
         "expected_log_odds": _EXPECTED_LOG_ODDS[kind],

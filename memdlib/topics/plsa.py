@@ -26,7 +26,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from memdlib._types import Array
@@ -42,6 +42,7 @@ from memdlib.validation import (
     FRACTION,
     NONNEGATIVE,
     POSITIVE,
+    check_real_array,
     check_sample_weight,
     restore_on_error,
     validate_features,
@@ -194,6 +195,16 @@ def fold_in(counts, components, prior):
     >>> theta.round(6).tolist(), bool(gap[0] < 1e-8)
     ([[0.75, 0.25]], True)
     """
+    prior = check_real_array(prior, "prior")
+    components = check_real_array(components, "components")
+    counts = check_array(counts, accept_sparse=True, input_name="counts")
+    shape = (prior.size, counts.shape[1])
+    if prior.ndim != 1 or components.shape != shape:
+        raise ValueError(
+            f"components of shape {components.shape} and prior of shape {prior.shape} "
+            f"do not fit counts of shape {counts.shape}; expected a row of components "
+            "for each topic, and a column for each word"
+        )
     topics = np.flatnonzero(prior > 0)
     known = components[topics].any(axis=0)
     words = np.ascontiguousarray(components[topics][:, known].T)
