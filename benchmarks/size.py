@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("memdlib", "compendium", "benchmarks", "tests")
 # Limit on the nodes of memdlib, which is meant to stay a small package.
-MOST_NODES = 50_000
+MOST_NODES = 52_000
 # Functions of at least LONG lines are dense if they have DENSE nodes per line or more.
 LONG, DENSE = 12, 8
 LARGE = 150  # nodes; the docstring of a larger function has to give the reason
