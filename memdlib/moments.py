@@ -254,8 +254,7 @@ def class_moments(
     >>> class_moments(X, [0, 0, 1], 2, order=2).weight.tolist()
     [2.0, 1.0]
     """
-    check_integer(order, "order")
-    X, codes, weight = _prepare(X, codes, n_classes, sample_weight)
+    X, codes, weight = _prepare(X, codes, n_classes, sample_weight, order)
     total = np.bincount(codes, weights=weight, minlength=n_classes)
     location = np.zeros((n_classes, X.shape[1]))
     if not about_zero:
@@ -361,8 +360,8 @@ def translate(sums, weight, shift):
     shift = check_real_array(shift, "shift")
     if not np.any(shift):
         return sums
-    if sums.ndim < 2:
-        raise ValueError(f"sums has shape {sums.shape}; expected (..., d, m)")
+    if not sums.ndim:
+        raise ValueError("sums is a number; expected shape (..., m)")
     moved = np.empty(sums.shape)
     powers = _powers(shift, sums.shape[-1])
     for j in range(1, sums.shape[-1] + 1):
@@ -408,8 +407,19 @@ def _powers(x, highest):
     return powers
 
 
-def _prepare(X, codes, n_classes, weight):
+def _prepare(X, codes, n_classes, weight, order=2):
     """Data (n, d), in CSR format if sparse, codes (n,) as indices, and weights (n,)."""
+    check_integer(order, "order")
+    X, codes = _check_classes(X, codes, n_classes)
+    if weight is None:
+        weight = np.ones(X.shape[0])
+    if sparse.issparse(X):
+        X = sum_duplicates(X).tocsr().astype(np.float64, copy=False)
+    return X, codes, np.asarray(weight, dtype=np.float64)
+
+
+def _check_classes(X, codes, n_classes):
+    """Return X and codes as arrays; raise unless they are numbers of n rows."""
     check_integer(n_classes, "n_classes")
     if not sparse.issparse(X):
         X = np.asanyarray(X)
@@ -427,11 +437,7 @@ def _prepare(X, codes, n_classes, weight):
             f"codes range from {codes.min()} to {codes.max()}; expected 0 to "
             f"n_classes - 1 = {n_classes - 1}"
         )
-    if weight is None:
-        weight = np.ones(X.shape[0])
-    if sparse.issparse(X):
-        X = sum_duplicates(X).tocsr().astype(np.float64, copy=False)
-    return X, codes, np.asarray(weight, dtype=np.float64)
+    return X, codes
 
 
 def _locations(X, codes, weight, n_classes):

@@ -342,21 +342,11 @@ class MixtureClassifier(BayesClassifier):
         """Calibrate and weight the candidates on the test rows of the splits."""
         y = self.classes_[codes]
         shared_steps, positions = _share_steps(estimators, seed)
-        parallel = Parallel(n_jobs=self.n_jobs)
         scores = []
         for shared in shared_steps:
             remaining, Z = shared.apply_stateless_steps(X)
-            if parallel.n_jobs == 1:
-                # a call of Parallel sets the warning filters, which all threads share
-                by_fold = [
-                    remaining.held_out_scores(Z, y, weight, train, test)
-                    for train, test in splits
-                ]
-            else:
-                by_fold = parallel(
-                    delayed(remaining.held_out_scores)(Z, y, weight, train, test)
-                    for train, test in splits
-                )
+            arguments = [(Z, y, weight, train, test) for train, test in splits]
+            by_fold = _run(self.n_jobs, remaining.held_out_scores, arguments)
             by_model = zip(*by_fold, strict=True)
             scores.append([np.concatenate(folds) for folds in by_model])
         test = np.concatenate([test for _, test in splits])
@@ -656,6 +646,15 @@ def _fit_copy(estimator, X, y, weight):
     # The mixture has warned of the weights, and measures outcomes on held-out rows.
     copy._is_candidate = True
     return copy.fit(X, y, **fit_params)
+
+
+def _run(n_jobs, function, arguments):
+    """Values of a function for each tuple of arguments, in parallel if asked for."""
+    parallel = Parallel(n_jobs=n_jobs)
+    if parallel.n_jobs == 1:
+        # a call of Parallel sets the warning filters, which all threads share
+        return [function(*args) for args in arguments]
+    return parallel(delayed(function)(*args) for args in arguments)
 
 
 def _class_scores(model, X):

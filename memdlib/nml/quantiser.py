@@ -146,15 +146,19 @@ def _equal_width(X, n_bins):
     for j, column in enumerate(X.T):
         even = low[j] * (1 - fraction) + high[j] * fraction
         threshold = np.clip(even, low[j], high[j])
-        thresholds[j] = threshold
-        values = np.unique(column)
-        # the largest value within the tolerance, whichever way the sum is rounded
-        end = np.searchsorted(values, threshold + tolerance[j])
-        for i in (end - 1, end, end + 1):
-            value = values.take(i, mode="clip")
-            is_on_threshold = np.abs(value - threshold) <= tolerance[j]
-            np.copyto(thresholds[j], value, where=is_on_threshold)
+        thresholds[j] = _to_values(threshold, np.unique(column), tolerance[j])
     return thresholds
+
+
+def _to_values(thresholds, values, tolerance):
+    """Thresholds, moved to the largest of the sorted values within the tolerance."""
+    moved = thresholds.copy()
+    end = np.searchsorted(values, thresholds + tolerance)
+    # and its neighbours, as that sum is rounded
+    for i in (end - 1, end, end + 1):
+        value = values.take(i, mode="clip")
+        np.copyto(moved, value, where=np.abs(value - thresholds) <= tolerance)
+    return moved
 
 
 def _kmeans_thresholds(column, n_bins):

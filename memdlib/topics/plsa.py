@@ -195,20 +195,11 @@ def fold_in(counts, components, prior):
     >>> theta.round(6).tolist(), bool(gap[0] < 1e-8)
     ([[0.75, 0.25]], True)
     """
-    prior = check_real_array(prior, "prior")
-    components = check_real_array(components, "components")
-    counts = check_array(counts, accept_sparse=True, input_name="counts")
-    shape = (prior.size, counts.shape[1])
-    if prior.ndim != 1 or components.shape != shape:
-        raise ValueError(
-            f"components of shape {components.shape} and prior of shape {prior.shape} "
-            f"do not fit counts of shape {counts.shape}; expected a row of components "
-            "for each topic, and a column for each word"
-        )
+    counts, components, prior = _check_topics(counts, components, prior)
     topics = np.flatnonzero(prior > 0)
     known = components[topics].any(axis=0)
     words = np.ascontiguousarray(components[topics][:, known].T)
-    counts = as_counts(counts)[:, known]
+    counts = counts[:, known]
     length = counts.sum(axis=1)
     theta = np.tile(prior, (len(length), 1))
     gap_per_count = np.zeros(len(length))
@@ -226,6 +217,21 @@ def fold_in(counts, components, prior):
             stacklevel=3,
         )
     return theta, length * gap_per_count
+
+
+def _check_topics(counts, components, prior):
+    """Return the arguments of `fold_in` as arrays; raise unless their shapes agree."""
+    prior = check_real_array(prior, "prior")
+    components = check_real_array(components, "components")
+    counts = check_array(counts, accept_sparse=True, input_name="counts")
+    shape = (prior.size, counts.shape[1])
+    if prior.ndim != 1 or components.shape != shape:
+        raise ValueError(
+            f"components of shape {components.shape} and prior of shape {prior.shape} "
+            f"do not fit counts of shape {counts.shape}; expected a row of components "
+            "for each topic, and a column for each word"
+        )
+    return as_counts(counts), components, prior
 
 
 def _max_likelihood_topics(frequency, words):
