@@ -18,6 +18,9 @@ from memdlib.validation import validate_features
 # Posteriors that vary by less than this are the same, and so are accuracies.
 _ROUNDING = 1e-9
 
+# Posteriors of training rows that are computed at a time: eight megabytes.
+_BLOCK = 2**20
+
 
 def log_posterior(joint):
     """Bayes' rule: log posteriors (n, K) from log joint densities (n, K), in nats."""
@@ -55,10 +58,23 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Warn if the training rows themselves are classified as if by no features."""
         if self._is_candidate:
             return
-        posteriors = np.exp(log_posterior(self._training_scores(X)))
-        accuracy = weight[posteriors.argmax(axis=1) == codes].sum() / weight.sum()
-        share = np.bincount(codes, weight).max() / weight.sum()
-        message = self._outcome_message(posteriors, accuracy, share)
+        n_classes = len(self.classes_)
+        lowest = np.ones(n_classes)
+        highest = np.zeros(n_classes)
+        correct_weight = 0.0
+        n_rows = max(1, _BLOCK // n_classes)
+        for start in range(0, len(codes), n_rows):
+            rows = slice(start, start + n_rows)
+            posteriors = np.exp(log_posterior(self._training_scores(X[rows])))
+            lowest = np.minimum(lowest, posteriors.min(axis=0))
+            highest = np.maximum(highest, posteriors.max(axis=0))
+            is_correct = posteriors.argmax(axis=1) == codes[rows]
+            correct_weight += weight[rows][is_correct].sum()
+        message = self._outcome_message(
+            is_constant=(highest - lowest).max() <= _ROUNDING,
+            accuracy=correct_weight / weight.sum(),
+            share=np.bincount(codes, weight).max() / weight.sum(),
+        )
         if message:
             warnings.warn(message, UserWarning, stacklevel=4)
 
@@ -66,14 +82,14 @@ class BayesClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """Joint log densities (n, K) of the training rows."""
         return self._joint_log_density(X)
 
-    def _outcome_message(self, posteriors, accuracy, share):
+    def _outcome_message(self, is_constant, accuracy, share):
         """The warning that the outcome of a fit calls for; empty if all is well.
 
-        ``posteriors`` (n, K) are those of the training rows. ``share`` is that of the
-        largest class: the accuracy without any features on the same rows, so that no
-        error bar is needed.
+        ``is_constant`` says whether all training rows have the same posteriors.
+        ``share`` is that of the largest class: the accuracy without any features on the
+        same rows, so that no error bar is needed.
         """
-        if np.ptp(posteriors, axis=0).max() <= _ROUNDING:
+        if is_constant:
             return (
                 "all training rows have the same posteriors, so X says nothing about "
                 "the classes: check that its columns vary, and that y belongs to X"

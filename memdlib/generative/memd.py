@@ -684,7 +684,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
         "with which the classes share their variances, or memdlib.make_memd"
     )
 
-    def _outcome_message(self, posteriors, accuracy, share):
+    def _outcome_message(self, is_constant, accuracy, share):
         model = self._fitted
         if model.n_held_out:
             held_out = model.validation_curve.max()
@@ -698,7 +698,7 @@ class MeMdClassifier(FamilySelector, MomentClassifier):
                     'such values as 0 and 1 and try family="auto", or try '
                     'variance_shrinkage="auto"'
                 )
-        return super()._outcome_message(posteriors, accuracy, share)
+        return super()._outcome_message(is_constant, accuracy, share)
 
     def _warn_of_single_rows(self):
         """Warn about classes of a single row, which have no variance of their own."""
