@@ -18,8 +18,8 @@ from memdlib.validation import validate_features
 # Posteriors that vary by less than this are the same, and so are accuracies.
 _ROUNDING = 1e-9
 
-# Posteriors of training rows that are computed at a time: eight megabytes.
-_BLOCK = 2**20
+# Posteriors of training rows that are computed at a time: a megabyte.
+_BLOCK = 2**17
 
 
 def log_posterior(joint):
