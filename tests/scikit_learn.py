@@ -25,16 +25,6 @@ EQUIVALENCE = (
 
 # scikit-learn's list of expected failures of its own Pipeline
 OF_PIPELINES = ("check_dont_overwrite_parameters", "check_estimators_overwrite_params")
-# Columns of any kind, of which the tags of the first step say nothing.
-OF_TABLES = (
-    "check_dtype_object",
-    "check_estimators_nan_inf",
-    "check_estimator_sparse_tag",
-    "check_estimator_sparse_array",
-    "check_estimator_sparse_matrix",
-    "check_fit1d",
-    "check_fit2d_predict1d",
-)
 
 SETTINGS = {
     "pandas": {"transform_output": "pandas"},
@@ -91,8 +81,6 @@ def expected_failed_checks(estimator):
         return dict.fromkeys(EQUIVALENCE, "cv is a number here; the check gives splits")
     if isinstance(estimator, RecommendedPipeline):
         expected = dict.fromkeys(OF_PIPELINES, "fit changes steps, as in any Pipeline")
-        if "columns" in estimator.named_steps:
-            expected |= dict.fromkeys(OF_TABLES, "columns of any kind")
         if "words" in estimator.named_steps:
             expected["check_classifiers_train"] = "two numbers are no counts of words"
         return expected

@@ -176,6 +176,11 @@ def test_scikit_learn_contract_of_the_recommended_in_part(kind):
         run(check, model)
 
 
+def test_tables_may_be_sparse_and_hold_gaps_and_words():
+    tags = get_tags(make_memd("table")).input_tags
+    assert tags.sparse and tags.allow_nan and tags.string and tags.categorical
+
+
 def test_word_counts_are_positive_and_may_be_sparse():
     tags = get_tags(make_memd("text")).input_tags
     assert tags.positive_only and tags.sparse and tags.string and tags.two_d_array

@@ -224,6 +224,12 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
                 sources += [s] * (len(known) - n_rare)
         return np.bincount(sources, values, self.n_features_in_)
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
     def _read(self, X, reset):
         """Name and cells of each column of X (n, d), which must be those of the fit."""
         X = _as_table(X)
