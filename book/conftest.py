@@ -8,7 +8,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from compendium.build.notebooks import kernel_environment
+from compendium.execution.notebooks import kernel_environment
 
 _profile = tempfile.TemporaryDirectory(prefix="memdlib-")  # as long as this process
 os.environ |= kernel_environment(Path(_profile.name))  # which kernels inherit

@@ -15,12 +15,12 @@ _NO_ROOM = (errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EROFS)
 
 # Each with the function that does it, and what it does.
 COMMANDS = {
-    "store": ("build.chapters.main", "execute and store chapters"),
-    "experiments": ("build.experiments.main", "make or list runs"),
-    "render": ("build.render.main", "render the book as it is stored"),
-    "check": ("build.render.check", "run the gates on sources and pages"),
-    "pdf": ("build.pdf.main", "print rendered pages (Chromium)"),
-    "readme": ("build.readme.main", "write the README's tables"),
+    "store": ("execution.chapters.main", "execute and store chapters"),
+    "experiments": ("execution.experiments.main", "make or list runs"),
+    "render": ("book.render.main", "render the book as it is stored"),
+    "check": ("book.render.check", "run the gates on sources and pages"),
+    "pdf": ("book.pdf.main", "print rendered pages (Chromium)"),
+    "readme": ("book.readme.main", "write the README's tables"),
     "export": ("artifact.export.main", "write the ledger for others' tools"),
     "release": ("artifact.release.main", "pack all that a stranger needs"),
 }

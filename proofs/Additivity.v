@@ -1,4 +1,4 @@
-(** Independent features (book/theory/additivity.md).
+(** Independent features (book/chapters/additivity.md).
 
     Feature s has the values V s. A cell of the features A, a list, is a list
     of values, one for each; its probability is the product. *)

@@ -1,5 +1,5 @@
-(** Codes and regret (book/nml/codes-and-regret.md), and minimax entropy
-    (book/nml/maximum-entropy-nml.md).
+(** Codes and regret (book/chapters/codes-and-regret.md), and minimax entropy
+    (book/chapters/maximum-entropy-nml.md).
 
     X lists all sequences x^n. A code is a measure q of sum at most one
     (Kraft), of lengths - log q; where q x = 0 the length is infinite. *)

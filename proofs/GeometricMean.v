@@ -1,4 +1,4 @@
-(** Arithmetic and geometric mean (book/theory/from-js-to-gm.md).
+(** Arithmetic and geometric mean (book/chapters/from-js-to-gm.md).
 
     The book's JS_GM is infinite where one class has a zero cell and another
     has not; here [alike] excludes that: in each cell all p k are positive,

@@ -1,4 +1,4 @@
-(** Divergences (book/theory/divergences.md): Gibbs' inequality.
+(** Divergences (book/chapters/divergences.md): Gibbs' inequality.
 
     A measure gives every value a number that is at least zero; a distribution
     is a measure of sum one. Zero cells are allowed throughout: a term with

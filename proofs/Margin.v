@@ -1,4 +1,4 @@
-(** Margins add up to J (book/theory/margin-and-j.md).
+(** Margins add up to J (book/chapters/margin-and-j.md).
 
     Rows (x, y) with labels y = true (+) and false (-). The priors π may be
     any positive numbers: they cancel. *)

@@ -1,5 +1,5 @@
-(** Maximum entropy (book/theory/maximum-entropy.md), and divergences within a
-    family (book/theory/divergences.md).
+(** Maximum entropy (book/chapters/maximum-entropy.md), and divergences within a
+    family (book/chapters/divergences.md).
 
     Features j in Φ, with values φ j x; parameters λ j; means μ j. *)
 

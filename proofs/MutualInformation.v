@@ -1,4 +1,4 @@
-(** The Jensen-Shannon divergence (book/theory/from-js-to-gm.md).
+(** The Jensen-Shannon divergence (book/chapters/from-js-to-gm.md).
 
     Classes k in K with weights π k > 0 of sum one, and a distribution p k
     for each. Zero cells are allowed everywhere. *)

@@ -1,4 +1,4 @@
-(** Another scale (book/theory/divergences.md): a one-to-one map of the values
+(** Another scale (book/chapters/divergences.md): a one-to-one map of the values
     leaves KL and J as they are. *)
 
 From Proofs Require Export Gibbs.

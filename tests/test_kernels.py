@@ -13,7 +13,7 @@ from memdlib.kernels import (
     jt_kernel,
     weighted_jt_kernel,
 )
-from tests.book.objects.test_information_kernels import f
+from tests.book.topics.test_information_kernels import f
 
 ORDERS = [0.05, 0.5, 0.9, 1.0, 1.1, 1.5, 2.0]
 

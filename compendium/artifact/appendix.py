@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from compendium.build.pages import citation
-from compendium.build.runs import runs
+from compendium.book.pages import citation
+from compendium.execution.runs import runs
 from compendium.ledger.results import read_result
 
 _BADGES = Path(__file__).with_name("badges.toml")

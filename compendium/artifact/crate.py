@@ -9,8 +9,8 @@ from pathlib import Path
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from compendium.build.pages import citation, last_change, last_commit
-from compendium.build.runs import Run
+from compendium.book.pages import citation, last_change, last_commit
+from compendium.execution.runs import Run
 from compendium.ledger.results import read_result
 
 METADATA = "ro-crate-metadata.json"

@@ -12,9 +12,9 @@ import yaml
 
 from compendium.artifact.crate import METADATA, crate_metadata
 from compendium.artifact.facts import COMPUTED, as_csv, as_repro, read_facts
-from compendium.build import notebooks
-from compendium.build.pages import citation, full_name
-from compendium.build.runs import runs
+from compendium.book.pages import citation, full_name
+from compendium.execution import notebooks
+from compendium.execution.runs import runs
 from compendium.project import root, write_whole
 
 SPECIFICATION = "https://codecheck.org.uk/spec/config/2.0/"

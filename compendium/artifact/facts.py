@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from compendium.build.verdicts import table_text
+from compendium.book.verdicts import table_text
 from compendium.ledger.claims import Claim, Finding, read_claims
 from compendium.ledger.settings import SETTINGS
 from compendium.ledger.tables import keys_of, run_of

@@ -14,8 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from compendium.artifact.export import export_files, write_folder
-from compendium.build.archive import build
-from compendium.build.pages import citation, last_change, unknown
+from compendium.book.archive import build
+from compendium.book.pages import citation, last_change, unknown
 from compendium.project import git, root
 
 

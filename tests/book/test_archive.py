@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from compendium.build.archive import write_archive
+from compendium.book.archive import write_archive
 from tests.wheel import PROJECT, environment
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from compendium.build import display
+from compendium.book import display
 
 HELPERS = display._helpers
 ALT = "A straight line that rises from the lower left to the upper right."

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compendium.build import chapters
+from compendium.execution import chapters
 from tests.compendium.conftest import HEADER, Project, cell
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import memdlib
-from compendium.build import readme
-from compendium.build.runs import problems, runs
+from compendium.book import readme
+from compendium.execution.runs import problems, runs
 from compendium.ledger.claims import read_claims
 from compendium.ledger.published import printed_rows
 from compendium.ledger.results import read_result
@@ -27,7 +27,6 @@ def text_of(name):
 
 
 def test_no_file_is_left_out_of_the_tests_by_the_name_of_its_folder(pytestconfig):
-    """As all of ``build`` is by pytest's default."""
     left_out = pytestconfig.getini("norecursedirs")
     folders = {
         part
@@ -35,7 +34,7 @@ def test_no_file_is_left_out_of_the_tests_by_the_name_of_its_folder(pytestconfig
         for path in (ROOT / room).rglob("*.py")
         for part in path.relative_to(ROOT).parts[:-1]
     }
-    assert {"tests", "compendium", "build"} <= folders
+    assert {"tests", "compendium", "execution"} <= folders
     assert [f for f in folders for p in left_out if fnmatch(f, p)] == []
 
 
@@ -86,7 +85,7 @@ def test_the_guide_of_the_package_is_on_the_page_of_first_steps():
     lines = memdlib.__doc__.split("=====\n")[2].splitlines()[:-1]
     named = [re.search(r"`+(\S+?\([^`]*\)|[\w.]+)`+", line)[1] for line in lines]
     assert len(named) == 10
-    page = text_of("book/install.md")
+    page = text_of("book/chapters/install.md")
     guide = page.split("## Which to use when")[1].split("\n\n")[1]
     for line, name in zip(guide.splitlines()[2:], named, strict=True):
         assert name in line
@@ -140,7 +139,7 @@ def test_sizes_are_those_of_table_2(row):
 def test_every_command_that_is_named_exists():
     targets = set(re.findall(r"(?m)^([a-z][a-z-]*):", text_of("Makefile")))
     named = set()
-    for page in ("README.md", "CONTRIBUTING.md", "book/reproduce.md"):
+    for page in ("README.md", "CONTRIBUTING.md", "book/chapters/reproduce.md"):
         code = re.findall(r"(?s)```bash\n.*?```|`make [^`]*`", text_of(page))
         named |= set(re.findall(r"(?m)^`?make ([a-z][a-z-]*)", "\n".join(code)))
     named |= set(re.findall(r"(?m)^make ([a-z][a-z-]*)", text_of(".ci/run")))

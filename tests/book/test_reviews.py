@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from compendium.build.experiments import compute
-from compendium.build.runs import runs
+from compendium.execution.experiments import compute
+from compendium.execution.runs import runs
 from compendium.study.reviews import write_reviews
 
 ROOT = Path(__file__).parents[2]

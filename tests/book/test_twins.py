@@ -5,7 +5,7 @@ nbval compares their outputs with a new execution (``make notebooks``).
 
 from pathlib import Path
 
-from compendium.build.chapters import out_of_step
+from compendium.execution.chapters import out_of_step
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from compendium.build.verdicts import PAGE, slug
+from compendium.book.verdicts import PAGE, slug
 from compendium.ledger.claims import DIFFERS, REPRODUCED, read_claims
 from compendium.project import root
 from tests.browser.check_pages import CHOSEN, CONTRAST, DESKTOP, PHONE, WIDEST

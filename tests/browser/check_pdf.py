@@ -3,7 +3,7 @@
 import asyncio
 import re
 
-from compendium.build import pdf
+from compendium.book import pdf
 
 ARTICLE = "book/notebooks/article.html"
 

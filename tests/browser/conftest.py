@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from compendium.build import chromium
+from compendium.book import chromium
 
 SITE = Path(__file__).parents[2] / "_build" / "html"
 

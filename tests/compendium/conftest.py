@@ -46,7 +46,9 @@ class Project:
         return path
 
     def chapter(self, name, *cells):
-        return self.write(f"book/{name}.md", HEADER + f"# {name}\n\n" + "".join(cells))
+        return self.write(
+            f"book/chapters/{name}.md", HEADER + f"# {name}\n\n" + "".join(cells)
+        )
 
     def result(self, run, values):
         text = json.dumps({"values": values, "parameters": {"run": run}})

@@ -3,8 +3,9 @@ import errno
 import pytest
 
 from compendium import __main__ as command
-from compendium.build import chapters, experiments, pdf, render
+from compendium.book import pdf, render
 from compendium.data import DatasetError
+from compendium.execution import chapters, experiments
 
 pytestmark = pytest.mark.usefixtures("signals")
 

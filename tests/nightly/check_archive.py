@@ -2,7 +2,7 @@
 
 import pytest
 
-from compendium.build.archive import LEFT_OUT
+from compendium.book.archive import LEFT_OUT
 from tests.book.test_archive import check_notebook, unpacked
 from tests.wheel import PROJECT
 

@@ -18,8 +18,8 @@ from memdlib.topics import (
     log_likelihoods,
     posterior_divergences,
 )
-from tests.book.objects.test_information_kernels import f
-from tests.book.objects.test_plsa import shares
+from tests.book.topics.test_information_kernels import f
+from tests.book.topics.test_plsa import shares
 
 
 @pytest.mark.wrong("standing still is a maximum", "wants = slope", "wants = 0 * slope")

@@ -10,7 +10,7 @@ import yaml
 
 from compendium.artifact import export
 from compendium.artifact.crate import METADATA
-from compendium.build.runs import runs
+from compendium.execution.runs import runs
 from compendium.ledger.results import read_result
 
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from compendium.artifact.facts import COMPUTED, as_csv, as_repro, read_facts
-from compendium.build.verdicts import table_text
+from compendium.book.verdicts import table_text
 from compendium.ledger.claims import UNMEASURED, read_claims
 
 ROOT = Path(__file__).parents[3]

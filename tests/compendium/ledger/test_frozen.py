@@ -1,6 +1,6 @@
 from collections import Counter
 
-from compendium.build.runs import runs
+from compendium.execution.runs import runs
 from compendium.ledger.frozen import read_frozen
 from compendium.project import root
 

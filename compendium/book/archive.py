@@ -1,0 +1,65 @@
+"""One archive with all notebooks and what they need to run outside of a checkout.
+
+Unpacked, a folder holds the notebooks side by side with ``helpers.py``, the results and
+what reads them, and the wheel of memdlib. Every rendering of the book makes it.
+"""
+
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+from compendium.book.pages import last_change
+
+NAME = "memdlib-notebooks.zip"
+# On the repository itself: they run in a checkout.
+LEFT_OUT = {"index", "install", "article", "artifact", "reproduce"}
+READ = (  # by the notebooks, from the folder that they lie in
+    "LICENSE",
+    "_toc.yml",
+    "book/notebooks/helpers.py",
+    "compendium/**/*.py",
+    "compendium/**/*.html",
+    "compendium/**/*.json",
+    "compendium/**/*.toml",
+    "data/**/*.*",
+)
+README = """# Maximum Entropy, Maximum Discrimination: the notebooks
+
+    pip install '{wheel}[notebooks]' jupyterlab jupyterlab-myst
+    jupyter lab
+
+Each notebook runs as it is and draws its own figures and tables. `helpers.py` is what
+they share; `data` has the results that they read, and `compendium` what reads them.
+"""
+
+
+def build(project: Path, folder: Path, *target: str) -> None:
+    """Build the packages of a checkout into a folder, all or those of a target."""
+    command = [sys.executable, "-m", "hatchling", "build", *target, "-d", str(folder)]
+    environment = os.environ | {"SOURCE_DATE_EPOCH": last_change(project)}
+    options = {"capture_output": True, "text": True, "env": environment}
+    done = subprocess.run(command, cwd=project, **options)
+    if done.returncode:
+        raise RuntimeError(f"the packages cannot be built: {done.stderr}")
+
+
+def write_archive(project: Path, folder: Path) -> Path:
+    """Write the archive into a folder, beside the wheel that it holds; its path."""
+    build(project, folder, "-t", "wheel")
+    (wheel,) = folder.glob("*.whl")
+    notebooks = project / "book" / "notebooks"
+    chapters = [p for p in notebooks.glob("*.ipynb") if p.stem not in LEFT_OUT]
+    found = {path.name: path for path in (*chapters, wheel, notebooks / "helpers.py")}
+    read = [path for pattern in READ for path in project.glob(pattern)]
+    found |= {str(path.relative_to(project)): path for path in read}
+    contents = {name: path.read_bytes() for name, path in found.items()}
+    contents["README.md"] = README.format(wheel=wheel.name).encode()
+    when = time.gmtime(int(last_change(project)))[:6]
+    with zipfile.ZipFile(folder / NAME, "w") as archive:
+        for name in sorted(contents):
+            entry = zipfile.ZipInfo(name, when)
+            archive.writestr(entry, contents[name], zipfile.ZIP_DEFLATED)
+    return folder / NAME

@@ -1,0 +1,129 @@
+"""Gates: checks of sources, notebooks and pages that must all pass before a release.
+
+Every gate returns a list of problems, each one line that names the place; an empty list
+means that the gate is open. They are plain functions of texts and folders, so that a
+test can plant a fault and see the gate close.
+"""
+
+import fnmatch
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import yaml
+
+from compendium.book.contents import listed, toc
+
+# What a reader would call a result: a decimal number or a percentage.
+_RESULT_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?!\w|\.\d)|\d\s?%|\d\s?per\s?cent")
+_NOT_PROSE = re.compile(
+    r"(?s)^---\n.*?\n---\n|```.*?```|~~~.*?~~~|\$\$.*?\$\$|\{[\w:-]+\}`[^`]*`"
+    r"|`[^`\n]*`|\$[^$\n]*\$|\]\([^)]*\)|<[^>\n]*>"
+)
+_UNSEEDED = re.compile(
+    r"(?:default_rng|RandomState)\((?:None)?\)"
+    r"|\b(?:np|numpy)\.random\.(?!default_rng|RandomState|Generator)"
+    r"|random_state=None|import random\b|from random import"
+)
+_NETWORK = re.compile(r"read_csv\(\s*['\"]https?:")
+_BARE_FIGURE = re.compile(r"plt\.show\(|\.savefig\(|%matplotlib")
+_FAULTS = {
+    _UNSEEDED: "is randomness without an explicit seed",
+    _NETWORK: "is data from the network, which readers need not have",
+    _BARE_FIGURE: "is a figure that does not go through memdlib's show()",
+    _RESULT_NUMBER: "is a number typed into the prose; compute it and say it",
+}
+_EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
+
+
+def lint_source(name: str, text: str) -> list[str]:
+    """Problems in one MyST source: randomness, network, typed-in results."""
+    prose = _NOT_PROSE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+    return [
+        f"{name}:{len(text[: found.start() + 1].splitlines())}: {found[0]!r} {message}"
+        for pattern, message in _FAULTS.items()
+        for found in pattern.finditer(prose if pattern is _RESULT_NUMBER else text)
+    ]
+
+
+def lint_toc(project: Path, pages: set[str]) -> list[str]:
+    """Pages that the table of contents does not list, by name or by pattern (``glob``).
+
+    What it lists twice, or without a page, Sphinx refuses.
+    """
+    contents = toc(project)
+    patterns = [*listed(contents), *listed(contents, ("glob",))]
+    return [
+        f"_toc.yml does not list {page}"
+        for page in sorted(pages)
+        if not any(fnmatch.fnmatch(page, pattern) for pattern in patterns)
+    ]
+
+
+def lint_environment(project: Path) -> list[str]:
+    """Whether environment.yml has other versions than the lock."""
+    lock = (project / "requirements.lock").read_text()
+    conda = yaml.safe_load((project / "environment.yml").read_text())
+    lines = re.findall(r"(?m)^[A-Za-z0-9]\S*==[^\\\n]*[^\\\s]", lock)
+    wanted = ["pip", {"pip": ["-e .[notebooks]", *lines]}]
+    problem = "environment.yml differs from requirements.lock: 'make lock'"
+    return [problem] * (conda["dependencies"][1:] != wanted)
+
+
+def lint_site(site: Path) -> list[str]:
+    """Problems of built pages: outside assets, dead links, images without alt text."""
+    site = site.resolve()
+    # the theme leaves templates of its own among its static files
+    found = set(site.rglob("*.html")) - set(site.glob("_static/**/*"))
+    pages = {path: _Page(path) for path in sorted(found)}
+    problems = [
+        f"{path.relative_to(site)}: {problem}"
+        for path, page in pages.items()
+        for problem in [*page.problems, *_dead(site, pages, path)]
+    ]
+    for path in sorted(site.rglob("*.css")):
+        if _EXTERNAL_STYLE.search(path.read_text()):
+            problems.append(f"{path.relative_to(site)}: external asset in a stylesheet")
+    return problems
+
+
+class _Page(HTMLParser):
+    """Problems, links and anchors of one page."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.problems, self.links, self.anchors = [], [], set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attrs):
+        given = {key: value or "" for key, value in attrs}
+        self.anchors.add(given.get("id"))
+        if tag == "img" and not given.get("alt", "").strip():
+            self.problems.append(f"image without alternative text: {given.get('src')}")
+        asset = given.get("src") or (given.get("href") if tag == "link" else None)
+        if asset and given.get("rel") not in ("canonical", "next", "prev", "search"):
+            if re.match(r"(https?:)?//", asset):
+                self.problems.append(f"external asset {asset}")
+            self.links.append(asset)
+        elif tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+
+
+def _dead(site: Path, pages: dict[Path, _Page], page: Path) -> Iterator[str]:
+    """Links of a page that lead to nothing."""
+    for link in pages[page].links:
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc or link == "#":
+            continue
+        path, at = unquote(parts.path), page.parent
+        if page.name == "404.html" and path.startswith("/"):
+            path, at = path.lstrip("/"), site  # it is served at any depth
+        target = (at / path).resolve() if path else page
+        target = target / "index.html" if target.is_dir() else target
+        if not target.is_file() or not target.is_relative_to(site):
+            yield f"dead link {link}"
+        elif parts.fragment and target in pages:
+            if unquote(parts.fragment) not in pages[target].anchors:
+                yield f"dead anchor {link}"

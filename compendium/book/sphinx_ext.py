@@ -1,0 +1,167 @@
+"""Sphinx extension of the book: local assets, heads of pages, marks, lists."""
+
+import re
+from fnmatch import fnmatch
+from functools import cache
+from importlib.metadata import files as package_files
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.fileutil import copy_asset_file
+from sphinx.util.nodes import make_refnode
+from sphinx_proof.nodes import NODE_TYPES
+
+from compendium.book.archive import write_archive
+from compendium.book.bibliography import register
+from compendium.book.contents import below, toc
+from compendium.book.display import markdown_table
+from compendium.book.pages import citation, description, meta_tags, neighbours
+from compendium.book.proofs import axioms, checked_table, counted, read_checked
+from compendium.book.statements import PAGE, anchor, index_table, read_statements
+from compendium.execution.runs import runs
+from compendium.ledger.results import read_result
+from compendium.project import root
+
+_read = cache(read_statements)  # once for all pages of a rendering
+LEADS = "How the statement is checked, in the list of all"
+_STATEMENTS = tuple(NODE_TYPES.values())
+# Packages that bring files, and which of these are wanted.
+_BROUGHT = {
+    "sphinx-mathjax-offline": r"/static/mathjax/tex-svg\.js$",
+    "font-source-serif-pro": r"/SourceSerifPro-(Regular|It|Semibold|SemiboldIt)\.ttf$",
+    "font-source-sans-pro": r"/SourceSansPro-(Regular|It|Semibold)\.ttf$",
+}
+
+
+def finish(app: Sphinx, error: Exception | None) -> None:
+    """Add files of packages and the archive; drop what no page asks for."""
+    if error is not None or app.builder.format != "html":
+        return
+    copy_packaged(Path(app.outdir, "_static"))
+    scripts = Path(app.outdir, "_static", "scripts")
+    for path in {*scripts.glob("fontawesome*"), *scripts.glob("*.map")}:
+        path.unlink()
+    write_archive(root(), Path(app.outdir))
+
+
+def copy_packaged(static: Path) -> None:
+    """Copy MathJax and the fonts out of the locked packages, with their licences."""
+    for package, wanted in _BROUGHT.items():
+        folder = static / ("fonts" if package.startswith("font") else "mathjax")
+        folder.mkdir(exist_ok=True)
+        for path in package_files(package):
+            if re.search(wanted, str(path)):
+                copy_asset_file(path.locate(), folder)
+            elif path.name == "LICENSE.txt":
+                licence = folder / f"{package}-LICENSE.txt"
+                licence.write_bytes(path.read_binary())
+
+
+def add_head(app, pagename, templatename, context, doctree) -> None:
+    """Describe a page to machines, and lead past the pages that are looked up."""
+    relations = app.env.collect_relations()
+    pair = neighbours(relations, pagename)
+    for key, page in zip(("prev", "next"), pair, strict=True):
+        context[key] = page and {
+            "link": app.builder.get_relative_uri(pagename, page),
+            "title": app.builder.render_partial(app.env.titles[page])["title"],
+        }
+    if doctree is not None:
+        title = app.env.titles[pagename].astext()
+        address = context.get("pageurl")
+        context["metatags"] = context.get("metatags", "") + meta_tags(
+            citation(root()), title, description(doctree), address
+        )
+
+
+class ListDirective(SphinxDirective):
+    """What is made of the book and its results, as one of :data:`LISTS` has it."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        lines = LISTS[" ".join([self.name, *self.arguments])](self.env.docname)
+        text = StringList(lines, source=self.name)
+        holder = nodes.container(classes=[self.name])
+        self.state.nested_parse(text, 0, holder)
+        return [holder]
+
+
+def _checked_list(page: str) -> list[str]:
+    checked, labels = read_checked(), {s.label for s in _read(root())}
+    here = [one for label, one in checked.items() if label in labels]
+    return [counted(len(labels), here), "", *checked_table(checked.values())]
+
+
+def records_table(project: Path, page: str) -> list[str]:
+    """The lab records below a page as a table in MyST, each with its run and time.
+
+    Parameters
+    ----------
+    project : Path
+    page : str
+        As ``_toc.yml`` names it.
+    """
+    patterns, rows = below(toc(project), page), []
+    for run in runs(project).values():
+        record = f"book/records/{run.name}"
+        if any(fnmatch(record, pattern) for pattern in patterns):
+            title = run.title.removeprefix("Lab record: ")
+            took = duration(read_result(run.name, project)["seconds"])
+            rows.append([f"{{doc}}`{title} </{record}>`", f"`{run.name}`", took])
+    return markdown_table(["lab record", "run", "time"], rows, "llr").splitlines()
+
+
+def duration(seconds: float) -> str:
+    """A time in seconds, or in minutes from two on.
+
+    Examples
+    --------
+    >>> duration(42), duration(754)
+    ('42 s', '13 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+# Directives, each with its argument if it has one, and the lines of MyST of a page.
+LISTS = {
+    "statements": lambda page: index_table(_read(root()), read_checked()),
+    "proofs statements": _checked_list,
+    "proofs axioms": lambda page: axioms(),
+    "records": lambda page: records_table(root(), page),
+}
+
+
+def draw_marks(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Say under each statement how it is checked; the mark leads to their list."""
+    proofs = read_checked()
+    labels = {s.label for s in _read(root())}
+    for statement in doctree.findall(lambda n: isinstance(n, _STATEMENTS)):
+        label = statement["label"]
+        if label in labels:
+            said = "Two tests" + (f"; {proofs[label].mark}" if label in proofs else "")
+            text = nodes.inline("", said)
+            link = make_refnode(app.builder, page, PAGE, anchor(label), text, LEADS)
+            statement += nodes.paragraph("", "", link, classes=["checks"])
+
+
+def link_statements(app, what, name, obj, options, lines) -> None:
+    """Say at the end of a docstring where the book proves what the function does."""
+    if labels := [s.label for s in _read(root()) if name in s.functions]:
+        where = ", ".join(f":prf:ref:`{label}`" for label in labels)
+        lines += ["", ".. rubric:: In the book", "", f"{where}.", ""]
+
+
+def setup(app: Sphinx) -> dict:
+    """Register the extension."""
+    register()
+    for name in ("statements", "proofs", "records"):
+        app.add_directive(name, ListDirective)
+    app.connect("autodoc-process-docstring", link_statements, priority=900)
+    app.connect("build-finished", finish)
+    app.connect("doctree-resolved", draw_marks)
+    app.connect("html-page-context", add_head)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,1 @@
+"""Execution: chapters and experiments, from their sources to stored notebooks."""

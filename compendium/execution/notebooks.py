@@ -1,0 +1,287 @@
+"""Notebooks: MyST source in, executed and normalised notebook out.
+
+``book/**/*.md`` is what we write; nbclient executes it on a fresh kernel; what is
+committed under ``book/notebooks`` is the result with everything removed that depends on
+the time or the machine. The book renders these stored outputs, and nbval compares them
+with a new execution (``make notebooks``), so what is read is what was compared.
+"""
+
+import ast
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from compendium.project import root, write_whole
+
+CELL_TIMEOUT = 7200
+GLUED = "application/papermill.record/text/plain"  # a value that the prose names
+_ROLE = re.compile(
+    r"(?m)(?P<start>^[ ]*)?\{glue:(?P<kind>text|md)\}`(?P<name>[^`]+)`"
+    r"(?P<mark>[.)](?=\s|$))?"
+)
+_SPECIAL = re.compile(r"[\\`*$<\[\]]|(?<!\w)_|_(?!\w)")
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+LANGUAGE = {
+    "name": "python",
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "pygments_lexer": "ipython3",
+}
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+# Without what a slow machine would be told while matplotlib looks at its fonts.
+_SETTINGS = """c.Application.log_level = 40
+c.InteractiveShellApp.exec_lines = [
+    "__import__('logging').getLogger('matplotlib.font_manager').setLevel(40)"
+]
+"""
+_SINGLE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class NotebookError(RuntimeError):
+    """A notebook did not run to its end; the message says where and why."""
+
+
+def kernel_environment(folder: Path) -> dict[str, str]:
+    """Environment in which kernels give the same outputs everywhere.
+
+    One BLAS thread (the last digits depend on it), this environment's kernel, no user
+    profile and no fonts but matplotlib's own, whatever the machine has or remembers;
+    ``folder`` keeps the empty profile and the list of fonts. Kernels of experiments
+    run in scratch folders and find the checkout by ``MEMDLIB_PROJECT``.
+    """
+    settings = folder / "profile_default" / "ipython_kernel_config.py"
+    write_whole(settings, _SETTINGS)
+    return dict.fromkeys(_SINGLE_THREAD, "1") | {
+        "IPYTHONDIR": str(folder),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTHONPATH": str(root() / "book" / "notebooks"),  # where helpers.py is
+        "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": str(folder),
+        "MPL_IGNORE_SYSTEM_FONTS": "1",
+        "MEMDLIB_PROJECT": str(root()),
+    }
+
+
+def read_source(path: Path) -> NotebookNode:
+    """Read a MyST notebook."""
+    return jupytext.read(path, fmt="md:myst")
+
+
+def is_notebook(path: Path) -> bool:
+    """Whether a MyST file asks for a kernel (the others are plain pages)."""
+    return bool(re.match(r"---\n(?:.*\n)*?kernelspec:", path.read_text()))
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """Cells of a notebook that hold code."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def with_parameters(
+    notebook: NotebookNode, label: str, parameters: dict
+) -> NotebookNode:
+    """Values behind the defaults in the cell tagged ``parameters``, as papermill does.
+
+    Raises
+    ------
+    NotebookError
+        If a parameter is not in the notebook.
+    """
+    from papermill.translators import translate_parameters  # slow, and for runs alone
+
+    cells = notebook.cells
+    tagged = [i for i, cell in enumerate(cells) if "parameters" in _tags(cell)]
+    trees = [ast.parse(cells[i].source) for i in tagged]
+    known = {n.id for t in trees for n in ast.walk(t) if isinstance(n, ast.Name)}
+    if unknown := sorted(set(parameters) - known):
+        raise NotebookError(
+            f"{label}: no parameter named {unknown[0]!r} in the cell tagged "
+            f"'parameters'; it has {sorted(known)}"
+        )
+    given = translate_parameters("python3", "python", parameters, "Parameters")
+    tags = {"tags": ["injected-parameters"]}
+    for place in tagged:
+        cells.insert(place + 1, nbformat.v4.new_code_cell(given, metadata=tags))
+    return notebook
+
+
+def execute(notebook: NotebookNode, label: str, cwd: Path) -> NotebookNode:
+    """Run a notebook on a fresh kernel.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Gets the outputs.
+    label : str
+        How messages name it.
+    cwd : Path
+        Working folder of the kernel.
+
+    Returns
+    -------
+    NotebookNode
+        The same, not yet normalised.
+
+    Raises
+    ------
+    NotebookError
+        If a cell fails, writes to stderr or takes too long, or if the kernel dies.
+    """
+    client = NotebookClient(
+        notebook,
+        kernel_name=KERNEL["name"],
+        record_timing=False,
+        shutdown_kernel="immediate",  # a graceful one complains of interrupts
+        timeout=CELL_TIMEOUT,
+    )
+    with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
+        environment = os.environ | kernel_environment(Path(scratch))
+        try:
+            with client.setup_kernel(cwd=str(cwd), env=environment):
+                for place, cell in enumerate(notebook.cells):
+                    client.execute_cell(cell, place)
+        except CellExecutionError as error:
+            trace = _ANSI.sub("", "\n".join(cell.outputs[-1].traceback)).splitlines()
+            raise NotebookError(
+                f"{label}: code cell {cell.execution_count} failed with "
+                f"{error.ename}: {error.evalue}\n  " + "\n  ".join(trace[-12:])
+            ) from None
+        except (DeadKernelError, CellTimeoutError) as error:
+            raise NotebookError(f"{label}: {str(error).splitlines()[0]}") from None
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            if output.get("name") == "stderr":
+                raise NotebookError(
+                    f"{label}: code cell {cell.execution_count} wrote to stderr "
+                    f"(warnings count as errors):\n  {output.text.strip()}"
+                )
+    return notebook
+
+
+def normalise(notebook: NotebookNode, source: str) -> NotebookNode:
+    """Remove what depends on time or machine; values stand where their names stood.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        As executed.
+    source : str
+        Its path in the checkout, for the metadata.
+
+    Returns
+    -------
+    NotebookNode
+        Cell ids by position, execution counts 1, 2, ..., no times. What a page hides or
+        folds is folded in JupyterLab too.
+    """
+    about = {"kernelspec": KERNEL, "language_info": LANGUAGE}
+    about["memdlib"] = {"source": source}
+    result = nbformat.v4.new_notebook(metadata=about)
+    for number, cell in enumerate(notebook.cells):
+        cell = nbformat.from_dict(cell)
+        cell.id = f"cell-{number:03d}"
+        tags = cell.metadata.setdefault("tags", [])
+        if any(tag.startswith(("hide-", "remove-")) for tag in tags):
+            cell.metadata["jupyter"] = nbformat.from_dict({"source_hidden": True})
+        if "outputs" in cell:
+            cell.outputs = _joined(cell.outputs)
+        result.cells.append(cell)
+    values = glued_values(result)
+    for cell in result.cells:
+        if cell.cell_type == "markdown":
+            cell.source = with_values(cell.source, values)
+    return result
+
+
+def glued_values(notebook: NotebookNode) -> dict[str, str]:
+    """Texts that the cells of an executed notebook make known to the prose."""
+    return {
+        output.metadata["scrapbook"]["name"]: ast.literal_eval(output.data[GLUED])
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if GLUED in output.get("data", {})
+    }
+
+
+def with_values(text: str, values: dict[str, str]) -> str:
+    r"""MyST with values in place of the roles that name them.
+
+    Parameters
+    ----------
+    text : str
+        A cell of Markdown.
+    values : dict of str to str
+        As :func:`glued_values` gives; the role of a name that is not there stays, and
+        Sphinx will complain of it.
+
+    Examples
+    --------
+    >>> with_values("All {glue:text}`n` agree.", {"n": "35"})
+    'All 35 agree.'
+    """
+
+    def value(match: re.Match) -> str:
+        if match["name"] not in values:
+            return match[0]
+        plain = values[match["name"]]
+        if match["kind"] == "text":
+            plain = _SPECIAL.sub(r"\\\g<0>", plain)
+        start, mark = match["start"], match["mark"] or ""
+        # "35." at the beginning of a line would begin a list
+        guard = "\\" if start is not None and mark and plain.isdigit() else ""
+        return f"{start or ''}{plain}{guard}{mark}"
+
+    return _ROLE.sub(value, text)
+
+
+def is_of(stored: NotebookNode, source: NotebookNode) -> bool:
+    """Whether a stored notebook has the code and the prose of a source."""
+    values = glued_values(stored)
+    for cell in source.cells:
+        if cell.cell_type == "markdown":
+            cell.source = with_values(cell.source, values)
+    one, other = (
+        [(cell.cell_type, cell.source, _tags(cell)) for cell in notebook.cells]
+        for notebook in (stored, source)
+    )
+    return one == other
+
+
+def _tags(cell: NotebookNode) -> list[str]:
+    return cell.metadata.get("tags", [])
+
+
+def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Outputs with what was printed in a row in one piece, however it arrived."""
+    found = []
+    for output in outputs:
+        before = found[-1] if found else {}
+        if output.output_type == "stream" and output.name == before.get("name"):
+            before["text"] += output.text
+        else:
+            found.append(output)
+    return found
+
+
+def figures(notebook: NotebookNode) -> Iterator[tuple[dict, dict, str]]:
+    """Figures of a notebook: what is said of each, its data by kind, its caption."""
+    for cell in notebook.cells:
+        for picture, caption in pairwise(cell.get("outputs", [])):
+            if about := picture.get("metadata", {}).get("figure"):
+                text = caption.data["text/markdown"].removeprefix("**Figure.** ")
+                yield about, picture.data, text
+
+
+def store(notebook: NotebookNode, path: Path) -> None:
+    """Write a notebook, whole or not at all."""
+    write_whole(path, nbformat.writes(notebook) + "\n")

@@ -1,0 +1,177 @@
+"""Runs of experiments: which there are, where a result comes from, what can be wrong.
+
+``book/experiments/runs.toml`` lists the runs. Each leaves one result,
+``data/results/<run>.json``, and one lab record, ``book/records/<run>.ipynb``. A result
+is ``{values, commit, dirty, parameters, seed, data, packages, machine, seconds, mib}``.
+It is never out of date: :func:`problems` are what makes it wrong, and how far the code
+has gone since is a report (``make experiments STATUS=1``).
+"""
+
+import math
+import os
+import platform
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from importlib.metadata import version
+from pathlib import Path
+
+import nbformat
+from threadpoolctl import threadpool_info
+
+from compendium.data import fingerprint
+from compendium.execution.notebooks import code_cells, read_source, with_parameters
+from compendium.ledger.results import read_result
+from compendium.project import git
+
+CODE = ("memdlib", "compendium/study")  # numbers come from these and from the notebook
+PACKAGES = ("memdlib", "numpy", "scipy", "scikit-learn", "pandas")
+BLAS = "{internal_api} {version}, {architecture}"
+TIMES = ("seconds", "fit", "predict")  # keys of values that are times
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an experiment.
+
+    Parameters
+    ----------
+    name : str
+        Name of its result and of its lab record.
+    title : str
+        Heading of the lab record.
+    notebook : str
+        MyST notebook in ``book/experiments``.
+    data : str or list of str
+        Data sets that it needs; none for simulated cases.
+    parameters : dict
+    times : sequence of str
+        Patterns of keys, besides :data:`TIMES`, whose values no comparison reads.
+    """
+
+    name: str
+    title: str
+    notebook: str
+    data: str | list[str] = ()
+    parameters: dict = field(default_factory=dict)
+    times: list[str] = ()
+
+    def sets(self) -> list[str]:
+        """Names of the data sets."""
+        return [self.data] if isinstance(self.data, str) else list(self.data)
+
+    def arguments(self) -> dict:
+        """Parameters handed to the notebook."""
+        given = self.parameters | {"run": self.name}
+        return given | ({"dataset": self.data} if isinstance(self.data, str) else {})
+
+    def source(self) -> str:
+        """Its notebook, as a path in the checkout."""
+        return f"book/experiments/{self.notebook}"
+
+    def made(self) -> tuple[str, str]:
+        """Its result and its lab record, as paths in the checkout."""
+        return f"data/results/{self.name}.json", f"book/records/{self.name}.ipynb"
+
+
+def runs(project: Path) -> dict[str, Run]:
+    """All runs listed in ``runs.toml``, by name."""
+    listed = tomllib.loads((project / "book/experiments/runs.toml").read_text())
+    return {name: Run(name=name, **entry) for name, entry in listed.items()}
+
+
+def provenance(project: Path, run: Run) -> dict:
+    """What the result of a run says of itself, besides values, time and memory."""
+    return {
+        "commit": git(project, "rev-parse", "HEAD"),
+        "dirty": bool(git(project, "status", "--short", "--", *CODE, run.source())),
+        "parameters": run.arguments(),
+        "seed": run.parameters.get("seed"),
+        "data": {name: fingerprint(name) for name in run.sets()},
+        "packages": {"python": platform.python_version()}
+        | {name: version(name) for name in PACKAGES},
+        "machine": machine(),
+    }
+
+
+def machine() -> dict[str, str | int | list[str]]:
+    """Processor, its cores, system, and the libraries of linear algebra in use now."""
+    info = Path("/proc/cpuinfo")
+    text = info.read_text() if info.exists() else ""
+    model = re.search(r"model name\s*: (.*)", text)
+    blas = [part for part in threadpool_info() if part["user_api"] == "blas"]
+    return {
+        "processor": model[1] if model else platform.processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "blas": sorted(map(BLAS.format_map, blas)),
+    }
+
+
+def moved(
+    old, new, *, rel: float = 0.0, counts: int = 0, times=(), at: str = ""
+) -> Iterator[tuple[str, object, object]]:
+    """Places at which two values of results differ, with what stands there in both.
+
+    Parameters
+    ----------
+    old, new : dict, list, str, int, float, bool or None
+    rel : float, default=0
+        Floats this near are equal, and so are all nearer than a thousandth of it.
+    counts : int, default=0
+        Integers this near are equal. If not 0, accuracies that stand beside their
+        counts, and differences, which both follow from them, are left out.
+    times : sequence of str
+        Patterns of keys that are left out, besides :data:`TIMES`.
+    at : str
+        Place of the two.
+
+    Examples
+    --------
+    >>> list(moved({"a": [1, 2.0], "fit": 0.1}, {"a": [1, 2.5], "fit": 0.2}))
+    [('a.1', 2.0, 2.5)]
+    """
+    skipped = (*TIMES, *times)
+    if isinstance(old, dict) and isinstance(new, dict):
+        if counts:
+            skipped += ("accuracy", "*_minus_*") if "correct" in old else ("*_minus_*",)
+        pairs = [(key, old.get(key), new.get(key)) for key in sorted({*old, *new})]
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        pairs = [(str(i), *pair) for i, pair in enumerate(zip(old, new, strict=True))]
+    else:
+        kinds = {type(old), type(new)}
+        near = kinds == {int} and abs(old - new) <= counts
+        if float in kinds <= {int, float}:
+            near = math.isclose(old, new, rel_tol=rel, abs_tol=rel / 1000)
+        if not near and old != new:
+            yield at, old, new
+        return
+    for key, one, other in pairs:
+        if not any(fnmatch(key, pattern) for pattern in skipped):
+            place = f"{at}.{key}".lstrip(".")
+            yield from moved(one, other, rel=rel, counts=counts, times=times, at=place)
+
+
+def problems(project: Path, run: Run) -> list[str]:
+    """What is wrong with the stored result and lab record of a run.
+
+    Both must be there; their parameters must be those of ``runs.toml``, the data those
+    of the registry, and the code of the record that of the notebook.
+    """
+    if lost := [path for path in run.made() if not (project / path).is_file()]:
+        return [f"{run.name}: no {path}" for path in lost]
+    stored = read_result(run.name, project)
+    data = {name: fingerprint(name) for name in run.sets()}
+    found = [*moved(stored["parameters"], run.arguments(), at="parameters")]
+    found += moved(stored["data"], data, at="data")
+    if found:
+        return [f"{run.name}: {at} was {old!r}, is {new!r}" for at, old, new in found]
+    source = read_source(project / run.source())
+    wanted = with_parameters(source, run.name, run.arguments())
+    record = nbformat.read(project / run.made()[1], as_version=4)
+    one, other = (code_cells(notebook) for notebook in (wanted, record))
+    if [cell.source for cell in one] == [cell.source for cell in other]:
+        return []
+    return [f"{run.name}: its record has other code than {run.source()}"]

@@ -1,0 +1,68 @@
+"""A picture and its caption become one figure of a page, its data a file beside it."""
+
+import json
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+
+from compendium.book.figures import NUMBERS, finish, join_captions
+
+PAGE = "book/notebooks/c"
+
+
+def display(data, **metadata):
+    return nbformat.v4.new_output("display_data", data, metadata=metadata)
+
+
+@pytest.fixture
+def app(tmp_path):
+    """Sphinx as far as it is asked, a notebook with a figure that moves and a table."""
+    about = {"name": "f", "alt": "a line", "least": 450, "moves": {"x": "<"}}
+    picture = display({"image/png": "cA==", "text/plain": "x\n1\n"}, figure=about)
+    caption = display({"text/markdown": "**Figure.** It rises."})
+    table = display({"text/markdown": "Sizes.\n\n| a |\n"}, table="tab-sizes")
+    cells = [nbformat.v4.new_code_cell(str(i), id=f"cell-{i}") for i in range(2)]
+    stream = nbformat.v4.new_output("stream", text="1\n")
+    cells[0].outputs, cells[1].outputs = [stream, picture, caption], [table]
+    cells[1].metadata["tags"] = ["hide-output"]
+    (tmp_path / PAGE).parent.mkdir(parents=True)
+    path = tmp_path / f"{PAGE}.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    added = []
+    return SimpleNamespace(
+        added=added,
+        outdir=tmp_path / "html",
+        env=SimpleNamespace(doc2path=lambda page: str(tmp_path / f"{page}.ipynb")),
+        add_css_file=added.append,
+        add_js_file=lambda name, loading_method: added.append(name),
+    )
+
+
+def test_captions_and_tables_are_numbered(app):
+    content = [(app.outdir.parent / f"{PAGE}.ipynb").read_text()]
+    join_captions(app, PAGE, content)
+    drawn, table = json.loads(content[0])["cells"]
+    stream, picture = drawn["outputs"]
+    assert stream["output_type"] == "stream"
+    assert picture["metadata"] == {}  # no size but that of the page
+    given = drawn["metadata"]["mystnb"]
+    assert given["figure"]["name"] == "f"
+    assert given["figure"]["caption"].startswith(
+        'It rises. <a class="download" href="f'
+    )
+    assert given["image"]["classes"].endswith(" least-450")
+    assert (app.outdir / "book/notebooks/f.csv").read_text() == "x\n1\n"
+    text = table["outputs"][0]["data"]["text/markdown"]
+    assert text == "```{table} Sizes.\n:name: tab-sizes\n\n| a |\n```\n"
+    assert table["metadata"]["mystnb"]["code_prompt_show"] == NUMBERS
+
+
+def test_a_figure_may_scroll_and_has_its_script(app):
+    image = '<img alt="a line" class="memdlib-figure least-450" src="a.png"/>'
+    context = {"body": image}
+    finish(app, PAGE, "page.html", context, object())
+    boxed = f'<span class="scrolls" style="--least: 450px">{image}</span>'
+    assert context["body"].startswith(boxed)
+    assert context["body"].endswith('id="f-moves">{"x":"\\u003c"}</script>')
+    assert app.added == ["explain.css", "explain.js", "explain/f.js"]

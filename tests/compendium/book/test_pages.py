@@ -1,0 +1,84 @@
+import shutil
+import subprocess
+from datetime import date
+
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+
+from compendium.book import pages
+from compendium.book.pages import last_change, last_commit, meta_tags, neighbours
+
+ABOUT = {"title": "The book", "authors": [{"name": "A & B"}]}
+ABOUT["date-released"] = date(2026, 1, 2)
+
+
+def paragraph(text, *inside):
+    return nodes.paragraph("", text, *inside)
+
+
+def description(*paragraphs, within=nodes.section):
+    page = new_document("page")
+    page += within("", *paragraphs)
+    return pages.description(page)
+
+
+def test_the_date_is_that_of_the_last_commit(project):
+    with pytest.raises(ValueError, match="has no date: take a clone"):
+        last_change(project.root)
+    marks = "commit: $Format:%H$\nseconds: $Format:%ct$\n"
+    project.write("compendium/.git_archival.txt", marks)
+    project.write("compendium/.gitattributes", ".git_archival.txt export-subst\n")
+    project.commit()
+    known = last_commit(project.root), last_change(project.root)
+    assert len(known[0]) == 40 and known[1] == "1700000000"
+    # an archive without history knows its commit, if git has made it
+    packed = project.root.with_suffix(".tar")
+    subprocess.run(["git", "archive", "HEAD", "-o", packed], check=True)
+    shutil.rmtree(project.root / ".git")
+    shutil.unpack_archive(packed, project.root)
+    assert (last_commit(project.root), last_change(project.root)) == known
+
+
+def test_a_description_is_the_first_plain_paragraph():
+    needs, formula = paragraph("Needs: all."), nodes.math("", "x^2")
+    plain = paragraph("Plain\ntext.")
+    assert description(needs, paragraph("About ", formula), plain) == "Plain text."
+    assert description(needs) == ""
+    assert description(plain, within=nodes.block_quote) == ""
+
+
+def test_tags_escape_and_leave_out_what_is_empty():
+    found = meta_tags(ABOUT, 'A "title"', "", None)
+    values = {"title": "A &quot;title&quot;", "author": "A &amp; B"}
+    for name, value in {**values, "publication_date": "2026/01/02"}.items():
+        assert f'<meta name="citation_{name}" content="{value}"/>' in found
+    assert "description" not in found and "og:url" not in found
+    found = meta_tags(ABOUT, "T", "What it is.", "https://example.org/t.html")
+    assert '<meta property="og:url" content="https://example.org/t.html"/>' in found
+
+
+RELATIONS = {
+    "a": [None, None, "book/api"],
+    "book/api": ["index", "a", "book/api/x"],
+    "book/api/x": ["book/api", "book/api", "book/api/y"],
+    "book/api/y": ["book/api", "book/api/x", "b"],
+    "b": ["index", "book/api/y", "book/lab-records/k"],
+    "book/lab-records/k": ["book/lab-records", "b", "book/records/r"],
+    "book/records/r": ["book/lab-records/k", "book/lab-records/k", None],
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("a", (None, "book/api")),
+        ("book/api", ("a", "b")),
+        ("book/api/x", (None, None)),
+        ("b", ("book/api", None)),
+        ("book/records/r", (None, None)),
+        ("search", (None, None)),
+    ],
+)
+def test_pages_that_are_looked_up_stand_outside_the_chain(page, expected):
+    assert neighbours(RELATIONS, page) == expected

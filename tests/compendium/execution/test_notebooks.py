@@ -1,0 +1,103 @@
+import pytest
+
+from compendium.execution import notebooks
+from compendium.execution.notebooks import (
+    NotebookError,
+    execute,
+    figures,
+    with_parameters,
+)
+from tests.compendium.conftest import cell
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def run(project, *cells, parameters=None):
+    source = notebooks.read_source(project.chapter("x", *cells))
+    source = with_parameters(source, "book/x.md", parameters or {})
+    return execute(source, "book/x.md", project.root)
+
+
+FIGURE = """
+from IPython.display import display
+about = {"figure": {"name": "f", "alt": "A"}}
+display({"text/plain": "x\\n1\\n"}, metadata=about, raw=True)
+display({"text/markdown": "**Figure.** C."}, raw=True)
+"""
+
+
+def test_two_runs_give_the_same_bytes(project):
+    cells = (
+        cell("size = 1", "parameters"),
+        cell("print(size)"),
+        cell(FIGURE, "hide-input"),
+    )
+    made = [run(project, *cells, parameters={"size": 7}) for _ in range(2)]
+    one, two = (notebooks.normalise(notebook, "book/x.md") for notebook in made)
+    assert one == two
+    assert one.cells[3].outputs[0].text == "7\n"
+    assert str(project.root) not in str(one)
+    assert one.metadata.memdlib == {"source": "book/x.md"}
+    assert [c.id for c in one.cells] == [f"cell-{i:03d}" for i in range(5)]
+    assert sorted(one.metadata) == ["kernelspec", "language_info", "memdlib"]
+    assert "version" not in one.metadata.language_info
+    assert one.cells[-1].metadata.jupyter == {"source_hidden": True}
+    ((about, data, caption),) = figures(one)
+    assert (about["name"], data["text/plain"], caption) == ("f", "x\n1\n", "C.")
+
+
+@pytest.mark.parametrize(
+    ("code", "parameters", "message"),
+    [
+        (
+            "a = 1\nraise ValueError('bad')",
+            {},
+            "code cell 1 failed with ValueError: bad",
+        ),
+        (
+            "import warnings; warnings.warn('careful')",
+            {},
+            "(?s)wrote to stderr.*careful",
+        ),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", {}, "Kernel died"),
+        ("print(1)", {"lost": 1}, "no parameter named 'lost'"),
+    ],
+)
+def test_what_goes_wrong_is_told_in_one_message(project, code, parameters, message):
+    with pytest.raises(NotebookError, match=message) as caught:
+        run(project, cell(code), parameters=parameters)
+    assert str(caught.value).startswith("book/x.md: ")
+
+
+def test_kernels_see_one_environment_whatever_that_of_the_user(
+    project, tmp_path, monkeypatch
+):
+    """One thread, no profile, a fixed hash seed, no window; and the checkout."""
+    startup = tmp_path / "home" / "profile_default" / "startup" / "own.py"
+    startup.parent.mkdir(parents=True)
+    startup.write_text("print('the profile of the user')\n")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "home"))
+    expected = dict.fromkeys(THREADS, "1") | {
+        "MPLBACKEND": "agg",
+        "PYTHONHASHSEED": "0",
+    }
+    for name in expected:
+        monkeypatch.setenv(name, "svg" if name == "MPLBACKEND" else "4")
+    expected["MEMDLIB_PROJECT"] = str(project.root)
+    code = f"""
+    import os
+    from matplotlib import font_manager, get_data_path
+    for name in {[*expected]}:
+        print(os.environ[name])
+    fonts = font_manager.fontManager.ttflist
+    print({{font.fname.startswith(get_data_path()) for font in fonts}})
+    """
+    (output,) = run(project, cell(code)).cells[-1].outputs
+    assert output.text.split() == [*expected.values(), "{True}"]
+
+
+def test_values_stand_where_the_prose_names_them():
+    values = {"a": "35", "b": "$x$", "c": "a_*"}
+    text = "{glue:text}`a`. of {glue:md}`b`, {glue:text}`c` and {glue:text}`lost`"
+    said = "35\\. of $x$, a\\_\\* and {glue:text}`lost`"
+    assert notebooks.with_values(text, values) == said
