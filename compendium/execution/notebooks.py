@@ -59,12 +59,15 @@ def kernel_environment(folder: Path) -> dict[str, str]:
     run in scratch folders and find the checkout by ``MEMDLIB_PROJECT``.
     """
     settings = folder / "profile_default" / "ipython_kernel_config.py"
+    helpers = str(root() / "book" / "notebooks")
+    inherited = os.environ.get("PYTHONPATH")
+    path = [helpers, inherited] if inherited else [helpers]
     write_whole(settings, _SETTINGS)
     return dict.fromkeys(_SINGLE_THREAD, "1") | {
         "IPYTHONDIR": str(folder),
         "JUPYTER_PREFER_ENV_PATH": "1",
         "PYTHONHASHSEED": "0",
-        "PYTHONPATH": str(root() / "book" / "notebooks"),  # where helpers.py is
+        "PYTHONPATH": os.pathsep.join(path),
         "MPLBACKEND": "agg",
         "MPLCONFIGDIR": str(folder),
         "MPL_IGNORE_SYSTEM_FONTS": "1",
