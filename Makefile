@@ -16,6 +16,8 @@ FOREIGN := .venv/foreign
 VERIFIERS := cffconvert==2.0.0 claims-cli==0.6.1 roc-validator==0.13.0
 PIP := -m pip install -qq --disable-pip-version-check
 UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecode --python
+# Warnings are errors; the pages stand in _build/html.
+HTML := $(BIN)/jupyter-book build . -W -n --keep-going -q && echo "Open $(CURDIR)/_build/html/index.html"
 # Stored chapters, executed again and compared cell by cell.
 NBVAL := $(BIN)/python -m pytest -n auto --dist loadfile -p no:cacheprovider \
     --nbval --nbval-current-env --nbval-cell-timeout 600 book/notebooks tests/book/test_twins.py
@@ -42,14 +44,14 @@ export MKL_NUM_THREADS := 1
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
-	$(RUN) render
+	$(HTML)
 	[ $$status = 0 ] || echo "The page is that of the stored chapters; those above come out otherwise here."
 	exit $$status
 
-html: $(READY)  ## only render the book, from the stored chapters
-	@$(RUN) render
+html: $(READY)  ## only render the book, from the stored chapters: what has changed since
+	@$(HTML)
 
-store: $(READY)  ## execute chapters and store them; CHAPTER="theory/memd ..." (all)
+store: $(READY)  ## execute chapters and store them; CHAPTER="memd ..." (those behind)
 	@$(RUN) store $(CHAPTER)
 
 notebooks: $(READY)  ## only compare the stored chapters with a new execution (nbval)
@@ -63,6 +65,7 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	echo "== imports";                $(BIN)/lint-imports --no-cache --no-logo
 	echo "== tests and doctests";    $(BIN)/python -m pytest -n auto --doctest-modules --durations=10
 	echo "== chapters, re-executed"; $(NBVAL)
+	echo "== book";                  $(HTML)
 	echo "== gates";                 $(RUN) check
 	echo "== size";                  $(BIN)/python -m benchmarks.size
 

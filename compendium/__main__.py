@@ -17,8 +17,7 @@ _NO_ROOM = (errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EROFS)
 COMMANDS = {
     "store": ("execution.chapters.main", "execute and store chapters"),
     "experiments": ("execution.experiments.main", "make or list runs"),
-    "render": ("book.render.main", "render the book as it is stored"),
-    "check": ("book.render.check", "run the gates on sources and pages"),
+    "check": ("book.check.main", "run the gates on sources and pages"),
     "pdf": ("book.pdf.main", "print rendered pages (Chromium)"),
     "readme": ("book.readme.main", "write the README's tables"),
     "export": ("artifact.export.main", "write the ledger for others' tools"),

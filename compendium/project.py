@@ -36,8 +36,13 @@ def git(project: Path, *arguments: str) -> str:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file under a temporary name and rename it, so that none is ever half."""
+    """Write a file under a temporary name and rename it, so that none is ever half.
+
+    A file that has this content stays as it is, with the time of its last change.
+    """
     data = content.encode() if isinstance(content, str) else content
+    if path.is_file() and path.read_bytes() == data:
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:

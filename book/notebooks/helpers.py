@@ -28,7 +28,7 @@ DASHES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), "-", (0, (5, 2)))
 GREY = "#767676"
 DPI = 160  # of the stored pictures, which are shown at 100
 SMALLEST = 9.0  # pixels of the smallest lettering that can be read
-GLUED = "application/papermill.record/text/plain"  # which no viewer shows
+GLUED = "application/papermill.record/"  # before the type of what no viewer shows
 
 STYLE = {
     "axes.edgecolor": GREY,
@@ -171,7 +171,11 @@ def say(name: str, text: str) -> None:
     """
     # no line ends before the sign
     text = text.replace(" %", "\N{NO-BREAK SPACE}%")
-    display({GLUED: repr(text)}, metadata={"scrapbook": {"name": name}}, raw=True)
+    display(
+        {f"{GLUED}text/plain": repr(text), f"{GLUED}text/markdown": text},
+        metadata={"scrapbook": {"name": name, "mime_prefix": GLUED}},
+        raw=True,
+    )
 
 
 def markdown_table(headings, rows, alignment: str) -> str:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from compendium.book.pages import last_change
@@ -46,16 +47,31 @@ def build(project: Path, folder: Path, *target: str) -> None:
         raise RuntimeError(f"the packages cannot be built: {done.stderr}")
 
 
-def write_archive(project: Path, folder: Path) -> Path:
-    """Write the archive into a folder, beside the wheel that it holds; its path."""
+def write_archive(project: Path, folder: Path, notebooks: Mapping[str, str]) -> Path:
+    """Write the archive into a folder, beside the wheel that it holds.
+
+    Parameters
+    ----------
+    project, folder : Path
+    notebooks : mapping of str to str
+        Texts of the notebooks of the book, by the names of their files.
+
+    Returns
+    -------
+    Path
+        The archive.
+    """
     build(project, folder, "-t", "wheel")
     (wheel,) = folder.glob("*.whl")
-    notebooks = project / "book" / "notebooks"
-    chapters = [p for p in notebooks.glob("*.ipynb") if p.stem not in LEFT_OUT]
-    found = {path.name: path for path in (*chapters, wheel, notebooks / "helpers.py")}
-    read = [path for pattern in READ for path in project.glob(pattern)]
-    found |= {str(path.relative_to(project)): path for path in read}
-    contents = {name: path.read_bytes() for name, path in found.items()}
+    contents = {wheel.name: wheel.read_bytes()}
+    helpers = project / "book" / "notebooks" / "helpers.py"
+    contents[helpers.name] = helpers.read_bytes()
+    for name, text in notebooks.items():
+        if Path(name).stem not in LEFT_OUT:
+            contents[name] = text.encode()
+    for pattern in READ:
+        for path in project.glob(pattern):
+            contents[path.relative_to(project).as_posix()] = path.read_bytes()
     contents["README.md"] = README.format(wheel=wheel.name).encode()
     when = time.gmtime(int(last_change(project)))[:6]
     with zipfile.ZipFile(folder / NAME, "w") as archive:

@@ -5,7 +5,6 @@ It describes the public objects that the tables of the section list.
 
 import inspect
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from pydoc import locate
@@ -54,8 +53,12 @@ def page(heading: str, names: list[str]) -> str:
 
 def write_pages(project: Path) -> None:
     """Write all pages of reference anew, and remove those of sections that went."""
-    folder = project / FOLDER
-    shutil.rmtree(folder, ignore_errors=True)
+    pages = {}
     for heading, names in sections((project / "book" / "api.md").read_text()).items():
         name = heading.lower().replace(" ", "-")
-        write_whole(folder / f"{name}.rst", page(heading, names))
+        pages[project / FOLDER / f"{name}.rst"] = page(heading, names)
+    for path in (project / FOLDER).glob("*.rst"):
+        if path not in pages:
+            path.unlink()
+    for path, text in pages.items():
+        write_whole(path, text)

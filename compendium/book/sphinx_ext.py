@@ -1,5 +1,6 @@
 """Sphinx extension of the book: local assets, heads of pages, marks, lists."""
 
+import os
 import re
 from fnmatch import fnmatch
 from functools import cache
@@ -9,22 +10,37 @@ from pathlib import Path
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.fileutil import copy_asset_file
 from sphinx.util.nodes import make_refnode
 from sphinx_proof.nodes import NODE_TYPES
 
-from compendium.book.archive import write_archive
 from compendium.book.bibliography import register
 from compendium.book.contents import below, toc
 from compendium.book.display import markdown_table
-from compendium.book.pages import citation, description, meta_tags, neighbours
-from compendium.book.proofs import axioms, checked_table, counted, read_checked
+from compendium.book.pages import (
+    citation,
+    description,
+    last_change,
+    meta_tags,
+    neighbours,
+)
+from compendium.book.proofs import (
+    axioms,
+    checked_table,
+    counted,
+    read_checked,
+    write_proof_pages,
+)
+from compendium.book.reference import write_pages
 from compendium.book.statements import PAGE, anchor, index_table, read_statements
+from compendium.execution.chapters import out_of_step, synchronise
 from compendium.execution.runs import runs
 from compendium.ledger.results import read_result
 from compendium.project import root
 
+LOGGER = logging.getLogger(__name__)
 _read = cache(read_statements)  # once for all pages of a rendering
 LEADS = "How the statement is checked, in the list of all"
 _STATEMENTS = tuple(NODE_TYPES.values())
@@ -36,15 +52,31 @@ _BROUGHT = {
 }
 
 
+def prepare(app: Sphinx, config) -> None:
+    """Make what the pages are made of: notebooks in step, reference, list of proofs.
+
+    So a book that is built by ``jupyter-book build .`` is that of the sources, in a
+    fresh clone as well.
+    """
+    project = Path(app.srcdir)
+    os.environ.setdefault("MEMDLIB_PROJECT", str(project))
+    # Pages are dated by the last commit: two builds of one state are equal.
+    os.environ.setdefault("SOURCE_DATE_EPOCH", last_change(project))
+    synchronise(project)
+    for problem in out_of_step(project):
+        LOGGER.warning(problem)
+    write_pages(project)
+    write_proof_pages(project)
+
+
 def finish(app: Sphinx, error: Exception | None) -> None:
-    """Add files of packages and the archive; drop what no page asks for."""
+    """Add files of packages; drop what no page asks for."""
     if error is not None or app.builder.format != "html":
         return
     copy_packaged(Path(app.outdir, "_static"))
     scripts = Path(app.outdir, "_static", "scripts")
     for path in {*scripts.glob("fontawesome*"), *scripts.glob("*.map")}:
         path.unlink()
-    write_archive(root(), Path(app.outdir))
 
 
 def copy_packaged(static: Path) -> None:
@@ -160,6 +192,7 @@ def setup(app: Sphinx) -> dict:
     register()
     for name in ("statements", "proofs", "records"):
         app.add_directive(name, ListDirective)
+    app.connect("config-inited", prepare, priority=100)
     app.connect("autodoc-process-docstring", link_statements, priority=900)
     app.connect("build-finished", finish)
     app.connect("doctree-resolved", draw_marks)

@@ -1,9 +1,8 @@
 """Notebooks: MyST source in, executed and normalised notebook out.
 
-``book/**/*.md`` is what we write; nbclient executes it on a fresh kernel; what is
-committed under ``book/notebooks`` is the result with everything removed that depends on
-the time or the machine. The book renders these stored outputs, and nbval compares them
-with a new execution (``make notebooks``), so what is read is what was compared.
+What is committed is an execution on a fresh kernel with everything removed that depends
+on the time or the machine. The book renders these stored outputs, and nbval compares
+them with a new execution, so that what is read is what was compared.
 """
 
 import ast
@@ -20,15 +19,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from compendium.execution.reads import recorded
 from compendium.project import root, write_whole
 
 CELL_TIMEOUT = 7200
-GLUED = "application/papermill.record/text/plain"  # a value that the prose names
-_ROLE = re.compile(
-    r"(?m)(?P<start>^[ ]*)?\{glue:(?P<kind>text|md)\}`(?P<name>[^`]+)`"
-    r"(?P<mark>[.)](?=\s|$))?"
-)
-_SPECIAL = re.compile(r"[\\`*$<\[\]]|(?<!\w)_|_(?!\w)")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 LANGUAGE = {
     "name": "python",
@@ -37,10 +31,13 @@ LANGUAGE = {
     "pygments_lexer": "ipython3",
 }
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+READS = "reads"  # file in the folder of a kernel, with what it reads
 # Without what a slow machine would be told while matplotlib looks at its fonts.
 _SETTINGS = """c.Application.log_level = 40
 c.InteractiveShellApp.exec_lines = [
-    "__import__('logging').getLogger('matplotlib.font_manager').setLevel(40)"
+    "__import__('logging').getLogger('matplotlib.font_manager').setLevel(40)",
+    "from compendium.execution.reads import record",
+    "record({log!r}, {project!r}); del record",
 ]
 """
 _SINGLE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -55,14 +52,15 @@ def kernel_environment(folder: Path) -> dict[str, str]:
 
     One BLAS thread (the last digits depend on it), this environment's kernel, no user
     profile and no fonts but matplotlib's own, whatever the machine has or remembers;
-    ``folder`` keeps the empty profile and the list of fonts. Kernels of experiments
-    run in scratch folders and find the checkout by ``MEMDLIB_PROJECT``.
+    ``folder`` keeps the empty profile, the list of fonts and what kernels read. Kernels
+    of experiments run in scratch folders and find the checkout by ``MEMDLIB_PROJECT``.
     """
     settings = folder / "profile_default" / "ipython_kernel_config.py"
     helpers = str(root() / "book" / "notebooks")
     inherited = os.environ.get("PYTHONPATH")
     path = [helpers, inherited] if inherited else [helpers]
-    write_whole(settings, _SETTINGS)
+    known = {"log": str(folder / READS), "project": str(root())}
+    write_whole(settings, _SETTINGS.format_map(known))
     return dict.fromkeys(_SINGLE_THREAD, "1") | {
         "IPYTHONDIR": str(folder),
         "JUPYTER_PREFER_ENV_PATH": "1",
@@ -118,7 +116,9 @@ def with_parameters(
     return notebook
 
 
-def execute(notebook: NotebookNode, label: str, cwd: Path) -> NotebookNode:
+def execute(
+    notebook: NotebookNode, label: str, cwd: Path
+) -> tuple[NotebookNode, list[str]]:
     """Run a notebook on a fresh kernel.
 
     Parameters
@@ -132,8 +132,10 @@ def execute(notebook: NotebookNode, label: str, cwd: Path) -> NotebookNode:
 
     Returns
     -------
-    NotebookNode
+    notebook : NotebookNode
         The same, not yet normalised.
+    read : list of str
+        Files of the checkout that it has read.
 
     Raises
     ------
@@ -161,6 +163,7 @@ def execute(notebook: NotebookNode, label: str, cwd: Path) -> NotebookNode:
             ) from None
         except (DeadKernelError, CellTimeoutError) as error:
             raise NotebookError(f"{label}: {str(error).splitlines()[0]}") from None
+        read = recorded(Path(scratch, READS), root())
     for cell in code_cells(notebook):
         for output in cell.outputs:
             if output.get("name") == "stderr":
@@ -168,11 +171,11 @@ def execute(notebook: NotebookNode, label: str, cwd: Path) -> NotebookNode:
                     f"{label}: code cell {cell.execution_count} wrote to stderr "
                     f"(warnings count as errors):\n  {output.text.strip()}"
                 )
-    return notebook
+    return notebook, read
 
 
 def normalise(notebook: NotebookNode, source: str) -> NotebookNode:
-    """Remove what depends on time or machine; values stand where their names stood.
+    """Remove what depends on time or machine.
 
     Parameters
     ----------
@@ -193,71 +196,12 @@ def normalise(notebook: NotebookNode, source: str) -> NotebookNode:
     for number, cell in enumerate(notebook.cells):
         cell = nbformat.from_dict(cell)
         cell.id = f"cell-{number:03d}"
-        tags = cell.metadata.setdefault("tags", [])
-        if any(tag.startswith(("hide-", "remove-")) for tag in tags):
+        if any(tag.startswith(("hide-", "remove-")) for tag in _tags(cell)):
             cell.metadata["jupyter"] = nbformat.from_dict({"source_hidden": True})
         if "outputs" in cell:
             cell.outputs = _joined(cell.outputs)
         result.cells.append(cell)
-    values = glued_values(result)
-    for cell in result.cells:
-        if cell.cell_type == "markdown":
-            cell.source = with_values(cell.source, values)
     return result
-
-
-def glued_values(notebook: NotebookNode) -> dict[str, str]:
-    """Texts that the cells of an executed notebook make known to the prose."""
-    return {
-        output.metadata["scrapbook"]["name"]: ast.literal_eval(output.data[GLUED])
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if GLUED in output.get("data", {})
-    }
-
-
-def with_values(text: str, values: dict[str, str]) -> str:
-    r"""MyST with values in place of the roles that name them.
-
-    Parameters
-    ----------
-    text : str
-        A cell of Markdown.
-    values : dict of str to str
-        As :func:`glued_values` gives; the role of a name that is not there stays, and
-        Sphinx will complain of it.
-
-    Examples
-    --------
-    >>> with_values("All {glue:text}`n` agree.", {"n": "35"})
-    'All 35 agree.'
-    """
-
-    def value(match: re.Match) -> str:
-        if match["name"] not in values:
-            return match[0]
-        plain = values[match["name"]]
-        if match["kind"] == "text":
-            plain = _SPECIAL.sub(r"\\\g<0>", plain)
-        start, mark = match["start"], match["mark"] or ""
-        # "35." at the beginning of a line would begin a list
-        guard = "\\" if start is not None and mark and plain.isdigit() else ""
-        return f"{start or ''}{plain}{guard}{mark}"
-
-    return _ROLE.sub(value, text)
-
-
-def is_of(stored: NotebookNode, source: NotebookNode) -> bool:
-    """Whether a stored notebook has the code and the prose of a source."""
-    values = glued_values(stored)
-    for cell in source.cells:
-        if cell.cell_type == "markdown":
-            cell.source = with_values(cell.source, values)
-    one, other = (
-        [(cell.cell_type, cell.source, _tags(cell)) for cell in notebook.cells]
-        for notebook in (stored, source)
-    )
-    return one == other
 
 
 def _tags(cell: NotebookNode) -> list[str]:

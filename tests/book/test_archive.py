@@ -15,7 +15,11 @@ from tests.wheel import PROJECT, environment
 def unpacked(tmp_path_factory):
     """The archive, unpacked, and beside it an environment with its wheel."""
     made, folder = (tmp_path_factory.mktemp(name) for name in ("made", "unpacked"))
-    shutil.unpack_archive(write_archive(PROJECT, made), folder)
+    texts = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in (PROJECT / "book" / "notebooks").glob("*.ipynb")
+    }
+    shutil.unpack_archive(write_archive(PROJECT, made, texts), folder)
     (wheel,) = folder.glob("*.whl")
     python = environment(made, wheel, ("notebooks",), also=("ipykernel",))
     spec = made / "kernels" / "reader" / "kernel.json"

@@ -3,7 +3,7 @@ import errno
 import pytest
 
 from compendium import __main__ as command
-from compendium.book import pdf, render
+from compendium.book import check, pdf
 from compendium.data import DatasetError
 from compendium.execution import chapters, experiments
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("signals")
     [
         ("store", chapters, "main", {"chapters": [], "jobs": None}),
         ("store --jobs 3 a b", chapters, "main", {"chapters": ["a", "b"], "jobs": 3}),
-        ("check", render, "check", {}),
+        ("check", check, "main", {}),
         ("pdf", pdf, "main", {"pages": ["article"]}),
     ],
 )
@@ -56,6 +56,6 @@ def test_another_error_of_the_system_keeps_its_trace(monkeypatch):
     def stop():
         raise FileNotFoundError(errno.ENOENT, "no such file")
 
-    monkeypatch.setattr(render, "main", stop)
+    monkeypatch.setattr(check, "main", stop)
     with pytest.raises(FileNotFoundError):
-        command.main(["render"])
+        command.main(["check"])
