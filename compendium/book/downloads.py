@@ -76,7 +76,8 @@ def resolve_roles(app: Sphinx, page: str, roles: Iterable[str]) -> dict[str, str
     roles = list(roles)
     env = app.env
     env.prepare_settings(page)
-    document = new_document(page, env.settings)
+    settings = app.registry.get_publisher(app, "myst-nb").settings
+    document = new_document(page, settings)
     with sphinx_domains(env):
         parser = MystParser()
         parser.set_application(app)

@@ -35,7 +35,7 @@ from compendium.book.proofs import (
 )
 from compendium.book.reference import write_pages
 from compendium.book.statements import PAGE, anchor, index_table, read_statements
-from compendium.execution.chapters import out_of_step, synchronise
+from compendium.execution.chapters import not_executed, synchronise
 from compendium.execution.runs import runs
 from compendium.ledger.results import read_result
 from compendium.project import root
@@ -63,7 +63,7 @@ def prepare(app: Sphinx, config) -> None:
     # Pages are dated by the last commit: two builds of one state are equal.
     os.environ.setdefault("SOURCE_DATE_EPOCH", last_change(project))
     synchronise(project)
-    for problem in out_of_step(project):
+    for problem in not_executed(project):
         LOGGER.warning(problem)
     write_pages(project)
     write_proof_pages(project)

@@ -100,9 +100,19 @@ def store(project: Path, source: Path, notebook: NotebookNode) -> None:
     notebooks.store(normal, notebook_path(project, source))
 
 
+def not_executed(project: Path) -> list[str]:
+    """Chapters with cells that have not the outputs of their code."""
+    return [
+        f"{source.relative_to(project)}: has cells that were not executed: "
+        f"make store CHAPTER={source.stem}"
+        for source in sources(project)
+        if (stored := read_stored(project, source)) and not is_executed(stored)
+    ]
+
+
 def out_of_step(project: Path) -> list[str]:
     """Chapters whose two forms differ, or whose outputs are not those of their code."""
-    problems = []
+    problems = not_executed(project)
     for source in sources(project):
         name = source.relative_to(project)
         stored = read_stored(project, source)
@@ -110,11 +120,6 @@ def out_of_step(project: Path) -> list[str]:
             problems.append(f"{name}: is not stored: make store CHAPTER={source.stem}")
         elif not same_cells(read_source(source), stored):
             problems.append(f"{name}: its notebook has other cells: make html")
-        elif not is_executed(stored):
-            problems.append(
-                f"{name}: has cells that were not executed: make store "
-                f"CHAPTER={source.stem}"
-            )
     known = {notebook_path(project, source) for source in sources(project)}
     for path in sorted((project / "book" / "notebooks").glob("*.ipynb")):
         if path not in known:
