@@ -1,0 +1,91 @@
+import io
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import (
+    new_code_cell,
+    new_markdown_cell,
+    new_notebook,
+    new_output,
+)
+from sphinx.application import Sphinx
+
+from compendium.book import downloads
+from compendium.project import root
+
+HELPERS = (root() / "book/notebooks/helpers.py").read_text(encoding="utf-8")
+PROSE = """(here)=
+# The size $n$
+
+There are {glue:text}`n` of {glue:md}`x` with {glue:text}`stars`, as {ref}`here`,
+{eq}`eq-a` and {term}`moments <moment>` say; `literal {ref}` stays.
+
+$$ a $$ (eq-a)
+
+:::{glossary}
+moment
+  A mean.
+:::
+"""
+
+
+def said(name, text):
+    prefix = "application/papermill.record/"
+    return new_output(
+        "display_data",
+        {f"{prefix}text/plain": repr(text), f"{prefix}text/markdown": text},
+        metadata={"scrapbook": {"name": name, "mime_prefix": prefix}},
+    )
+
+
+@pytest.fixture
+def notebook():
+    outputs = [said("n", "35"), said("x", "$x_*$"), said("stars", "a_*")]
+    code = new_code_cell("1 + 1", outputs=outputs, execution_count=1)
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [code, new_markdown_cell(PROSE)]
+    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def test_prose_says_what_its_roles_stand_for(tmp_path, notebook):
+    """As the page does, which Sphinx makes of the same cells."""
+    nbformat.write(notebook, tmp_path / "index.ipynb")
+    config = {
+        "extensions": ["myst_nb"],
+        "myst_enable_extensions": ["dollarmath", "colon_fence"],
+        "nb_execution_mode": "off",
+        "suppress_warnings": ["mystnb.unknown_mime_type"],
+        "nb_ipywidgets_js": {},
+    }
+    folders = [str(tmp_path / name) for name in ("out", "doctrees")]
+    streams = {"status": None, "warning": io.StringIO(), "warningiserror": True}
+    app = Sphinx(str(tmp_path), None, *folders, "html", config, **streams)
+    app.build()
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    result = downloads.resolved(app, "index", notebook).cells[1].source
+    assert "There are 35 of $x_*$ with a\\_\\*, as The size n,\n" in result
+    assert "(1) and moments say; `literal {ref}` stays." in result
+    assert '<span class="pasted-text">35</span>' in page
+    assert '<span class="pasted-text">a_*</span>' in page
+    assert ":::{glossary}" in result
+
+
+def test_a_notebook_that_is_taken_away_alone_runs(tmp_path, notebook):
+    notebook.cells[0].source = "from helpers import number\nprint(number(-0.001, 2))"
+    alone = downloads.complete(notebook, HELPERS)
+    nbformat.validate(alone)
+    path = tmp_path / "alone.ipynb"
+    nbformat.write(alone, path)
+    command = [sys.executable, "-m", "jupyter", "execute", "--inplace", path.name]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    executed = nbformat.read(path, as_version=4)
+    assert executed.cells[1].outputs[0].text == "0.00\n"
+    assert (tmp_path / "helpers.py").read_text(encoding="utf-8") == HELPERS
+
+
+def test_a_notebook_that_reads_results_says_what_it_needs(notebook):
+    notebook.cells[0].source = "from compendium.project import root"
+    first = downloads.complete(notebook, HELPERS).cells[0]
+    assert first.cell_type == "markdown" and "memdlib-notebooks.zip" in first.source
