@@ -28,11 +28,46 @@ def root() -> Path:
     )
 
 
-def git(project: Path, *arguments: str) -> str:
-    """What git says of a checkout; empty without a history, or if it does not know."""
+class GitError(RuntimeError):
+    """Git gives no answer; the message is what it said instead."""
+
+
+def ask_git(project: Path, *arguments: str) -> str:
+    """Output of a git command on the history of a checkout, without space at its ends.
+
+    A history of a folder above the checkout is none of the checkout.
+
+    Raises
+    ------
+    GitError
+        If there is no git, no history, or if git refuses, as it does in a checkout of
+        another user.
+    """
     command = ["git", "-C", str(project), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return done.stdout.strip() if done.returncode == 0 else ""
+    environment = os.environ | {
+        "GIT_CEILING_DIRECTORIES": str(project.resolve().parent)
+    }
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="backslashreplace",
+            env=environment,
+        )
+    except OSError as error:
+        raise GitError(f"git cannot be called ({error})") from error
+    if done.returncode:
+        raise GitError(f"git says: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def git(project: Path, *arguments: str) -> str | None:
+    """As :func:`ask_git`; no answer is None, which is not an empty answer."""
+    try:
+        return ask_git(project, *arguments)
+    except GitError:
+        return None
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from compendium.artifact.export import export_files, write_folder
 from compendium.book.archive import build
 from compendium.book.pages import citation, last_change, unknown
-from compendium.project import git, root
+from compendium.project import GitError, ask_git, root
 
 
 class ReleaseError(ValueError):
@@ -34,7 +34,11 @@ def fill(project: Path, folder: Path) -> None:
     made = project / "_build"
     if not (made / "html" / "index.html").is_file():
         raise ReleaseError("there is no _build/html/index.html; call 'make book' first")
-    if changes := git(project, "status", "--porcelain"):
+    try:
+        changes = ask_git(project, "status", "--porcelain")
+    except GitError as reason:
+        raise ReleaseError(f"what is committed is unknown: {reason}") from reason
+    if changes:
         raise ReleaseError(f"this is not committed:\n{changes}")
     command = ["git", "-C", str(project), "archive", "HEAD"]
     sources = subprocess.run(command, capture_output=True, check=True).stdout

@@ -8,7 +8,7 @@ from pathlib import Path
 from docutils import nodes
 
 from compendium.book.contents import parsed
-from compendium.project import git
+from compendium.project import GitError, ask_git, git
 
 # Pages below these are looked up, not read one after the other.
 _LOOKED_UP = ("book/lab-records", "book/lab-records/", "book/api", "book/proofs")
@@ -40,17 +40,22 @@ def last_change(project: Path) -> str:
 
     Raises
     ------
-    ValueError
-        If there is no history, no mark of ``git archive`` and no file of a source
-        distribution.
+    GitError
+        If git gives no answer, and there is no mark of ``git archive`` and no file of a
+        source distribution.
     """
     packed = project / "PKG-INFO"
     if packed.is_file():
         return str(int(packed.stat().st_mtime))
-    seconds = git(project, "log", "-1", "--format=%ct") or _mark(project, "seconds")
-    if not seconds:
-        raise ValueError(f"{project} has no date: take a clone, or 'git archive'")
-    return seconds
+    try:
+        return ask_git(project, "log", "-1", "--format=%ct")
+    except GitError as reason:
+        if seconds := _mark(project, "seconds"):
+            return seconds
+        raise GitError(
+            f"{project} has no date: {reason}\nDo what git asks for, take a clone, or "
+            "an archive that 'git archive' made"
+        ) from reason
 
 
 def _mark(project: Path, name: str) -> str:

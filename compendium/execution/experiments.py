@@ -120,7 +120,7 @@ def _state(project: Path, names: Sequence[str]) -> str:
     """What an interrupted call has in common with the one that goes on."""
     places = (*CODE, "book/experiments")
     trees = git(project, "rev-parse", *(f"HEAD:{place}" for place in places))
-    parts = [*names, trees, git(project, "diff", "HEAD", "--", *places)]
+    parts = [*names, trees or "", git(project, "diff", "HEAD", "--", *places) or ""]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
@@ -196,7 +196,7 @@ def status() -> int:
     print(f"{'run':34}{'commit':11}{'since':>6}  made again")
     for name, run in runs(project).items():
         made = _read(result_path(project, name))
-        commit = made.get("commit", "")
+        commit = made.get("commit") or ""
         span = f"{commit}..HEAD", "--", *CODE, run.source()
         since = commit and git(project, "rev-list", "--count", *span)
         check, mark = checks.get(name), "+" if made.get("dirty") else ""

@@ -83,10 +83,14 @@ def runs(project: Path) -> dict[str, Run]:
 
 
 def provenance(project: Path, run: Run) -> dict:
-    """What the result of a run says of itself, besides values, time and memory."""
+    """What the result of a run says of itself, besides values, time and memory.
+
+    The commit and whether there are changes is None where git gives no answer.
+    """
+    changes = git(project, "status", "--short", "--", *CODE, run.source())
     return {
         "commit": git(project, "rev-parse", "HEAD"),
-        "dirty": bool(git(project, "status", "--short", "--", *CODE, run.source())),
+        "dirty": changes if changes is None else changes != "",
         "parameters": run.arguments(),
         "seed": run.parameters.get("seed"),
         "data": {name: fingerprint(name) for name in run.sets()},

@@ -71,3 +71,10 @@ def test_the_check_sums_find_a_changed_file(built, tmp_path):
     said = subprocess.run([*make, f"FILE={changed}"], capture_output=True, text=True)
     assert said.returncode != 0
     assert "html/index.html: FAILED" in said.stdout
+
+
+def test_without_an_answer_of_git_nothing_is_released(built, capsys, monkeypatch):
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # a switch of git itself
+    assert release.main() == 1
+    assert "what is committed is unknown: git says:" in capsys.readouterr().out
+    assert not (built.root / NAME).exists()

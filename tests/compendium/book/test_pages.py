@@ -8,6 +8,7 @@ from docutils.utils import new_document
 
 from compendium.book import pages
 from compendium.book.pages import last_change, last_commit, meta_tags, neighbours
+from compendium.project import GitError
 
 ABOUT = {"title": "The book", "authors": [{"name": "A & B"}]}
 ABOUT["date-released"] = date(2026, 1, 2)
@@ -23,8 +24,8 @@ def description(*paragraphs, within=nodes.section):
     return pages.description(page)
 
 
-def test_the_date_is_that_of_the_last_commit(project):
-    with pytest.raises(ValueError, match="has no date: take a clone"):
+def test_the_date_is_that_of_the_last_commit(project, monkeypatch):
+    with pytest.raises(GitError, match="has no date: git says: fatal: not a git repo"):
         last_change(project.root)
     marks = "commit: $Format:%H$\nseconds: $Format:%ct$\n"
     project.write("compendium/.git_archival.txt", marks)
@@ -38,6 +39,17 @@ def test_the_date_is_that_of_the_last_commit(project):
     shutil.rmtree(project.root / ".git")
     shutil.unpack_archive(packed, project.root)
     assert (last_commit(project.root), last_change(project.root)) == known
+    # and where no git is installed
+    monkeypatch.setenv("PATH", str(project.root))
+    assert (last_commit(project.root), last_change(project.root)) == known
+
+
+def test_git_that_refuses_says_what_to_do(project, monkeypatch):
+    project.commit()
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # a switch of git itself
+    with pytest.raises(GitError, match="git config --global --add safe.directory"):
+        last_change(project.root)
+    assert last_commit(project.root) == ""
 
 
 def test_a_description_is_the_first_plain_paragraph():

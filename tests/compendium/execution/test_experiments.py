@@ -91,7 +91,7 @@ def test_runs_are_made_with_records(bench, capsys):
     assert list(result) == named.split()
     assert result["values"]["size"] == 2.5
     assert result["parameters"] == {"size": 2, "run": "first", "dataset": "iris"}
-    assert result["commit"] == "" and not result["dirty"]  # there is no history
+    assert result["commit"] is None and result["dirty"] is None  # there is no history
     assert 10 < result["mib"] < 1000  # a kernel and no data
     assert {"python", "numpy", "memdlib"} <= set(result["packages"])
     assert problems(bench.root, runs(bench.root)["first"]) == []

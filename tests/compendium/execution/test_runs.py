@@ -72,7 +72,7 @@ def test_a_result_says_its_commit_and_whether_code_was_changed(stored):
         found = provenance(stored.root, runs(stored.root)["r"])
         return found["commit"], found["dirty"]
 
-    assert about() == ("", False)
+    assert about() == (None, None)  # there is no history
     stored.commit()
     commit, dirty = about()
     assert len(commit) == 40 and not dirty
