@@ -8,9 +8,15 @@ from importlib import import_module
 from pathlib import Path
 
 from compendium.data import DatasetError
+from compendium.project import GitError
 
-# A disk that takes nothing more; its messages need no traceback.
-_NO_ROOM = (errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EROFS)
+# What to do about a disk that takes nothing more; its messages need no traceback.
+_REMEDIES = {
+    errno.EACCES: "allow writing here",
+    errno.EROFS: "allow writing here, or take a copy of the checkout",
+    errno.EDQUOT: "make room",
+    errno.ENOSPC: "make room",
+}
 
 
 # Each with the function that does it, and what it does.
@@ -52,14 +58,14 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(stop, signal.default_int_handler)
     try:
         return getattr(import_module(f"compendium.{module}"), work)(**given)
-    except DatasetError as error:
+    except (DatasetError, GitError) as error:
         print(f"error: {error}")
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if error.errno not in _REMEDIES:
             raise
         print(
-            f"error: {error}; what was stored before is kept: make room, and run the "
-            "same command again"
+            f"error: {error}; what was stored before is kept: "
+            f"{_REMEDIES[error.errno]}, and run the same command again"
         )
     except KeyboardInterrupt:
         print(

@@ -6,6 +6,7 @@ from compendium import __main__ as command
 from compendium.book import check, pdf
 from compendium.data import DatasetError
 from compendium.execution import chapters, experiments
+from compendium.project import GitError
 
 pytestmark = pytest.mark.usefixtures("signals")
 
@@ -32,13 +33,16 @@ def test_every_command_does_its_work(monkeypatch, arguments, module, name, expec
 
 
 FULL = OSError(errno.ENOSPC, "No space")
+LOCKED = OSError(errno.EROFS, "Read-only file system")
 
 
 @pytest.mark.parametrize(
     ("error", "status", "line"),
     [
         (DatasetError("no folder"), 1, "error: no folder"),
-        (FULL, 1, "error: [Errno 28] No space; what was stored before is kept"),
+        (GitError("no date"), 1, "error: no date"),
+        (FULL, 1, f"error: {FULL}; what was stored before is kept: make room, and run"),
+        (LOCKED, 1, f"error: {LOCKED}; what was stored before is kept: allow writing"),
         (KeyboardInterrupt(), 130, "interrupted: what was finished is kept"),
     ],
 )
