@@ -32,9 +32,12 @@ RUNS ?=
 JOBS ?=
 STATUS ?=
 
+# Experiments run in folders of their own. Functions of make tear a path with a space.
 ifdef MEMDLIB_DATA
-export MEMDLIB_DATA := $(abspath $(MEMDLIB_DATA))
+export MEMDLIB_DATA := $(if $(filter /%,$(firstword $(MEMDLIB_DATA))),,$(CURDIR)/)$(MEMDLIB_DATA)
 endif
+# All text is UTF-8, whatever the locale.
+export PYTHONUTF8 := 1
 # The last bits of matrix products depend on the number of threads.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
@@ -158,23 +161,49 @@ $(UV) $(1) $(2) || {
 }
 endef
 
-# The mark is written last, so an interrupted set-up is done again.
-$(READY): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memdlib needs Python 3.11 or later; set PYTHON=python3.x")'
-	echo "Setting up .venv from requirements.lock (half a minute with uv) ..."
+# $(call alone): one set-up at a time. The lock is held by this shell and by all that it
+# starts, so that what goes on after the shell was killed is waited for, too.
+define alone
+mkdir -p _build
+exec 9> _build/setup.lock
+"$(PYTHON)" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)' || {
+    echo "no locks on this disk: do not set up twice at once"
+}
+endef
+
+# $(call installation,COMMAND,ENVIRONMENT,SOURCES): compare the mark of an environment with
+# its sources, or write it.
+installation = $(2)/bin/python -X utf8 -IS compendium/installation.py $(1) $(2) $(3)
+SOURCES := requirements.lock pyproject.toml
+
+# The mark is a measurement, and compared on every call. It is written when every file is as
+# its package says. Set-up starts from an empty folder, since uv and pip take a package that
+# is half there for installed; and in its final place, since scripts name the folder.
+.PHONY: $(READY)
+$(READY):
+	@$(call installation,compare,.venv,$(SOURCES)) 2>/dev/null && exit
+	"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memdlib needs Python 3.11 or later; set PYTHON=python3.x")'
+	$(call alone)
+	$(call installation,compare,.venv,$(SOURCES)) 2>/dev/null && exit
+	echo "Setting up .venv from requirements.lock (half a minute when cached, some minutes the first time) ..."
 	rm -f $(READY)
-	$(PYTHON) -m venv .venv
+	"$(PYTHON)" -m venv --clear .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > .venv/uv.txt
 	$(BIN)/python $(PIP) --require-hashes -r .venv/uv.txt
 	$(call installed,$(BIN)/python,--require-hashes -r requirements.lock)
 	$(BIN)/python $(PIP) --no-deps --no-build-isolation -e .
-	touch $(READY)
+	$(call installation,mark,.venv,$(SOURCES))
 
 # They want an older rich than import-linter, and an older jsonschema than JupyterLab.
+.PHONY: $(FOREIGN)/ready
 $(FOREIGN)/ready: $(READY)
-	@$(PYTHON) -m venv $(FOREIGN)
-	$(call installed,$(FOREIGN)/bin/python,$(VERIFIERS))
-	touch $@
+	@$(call alone)
+	printf '%s\n' $(VERIFIERS) > .venv/verifiers.txt
+	$(call installation,compare,$(FOREIGN),.venv/verifiers.txt) 2>/dev/null && exit
+	rm -f $@
+	"$(PYTHON)" -m venv --clear $(FOREIGN)
+	$(call installed,$(FOREIGN)/bin/python,-r .venv/verifiers.txt)
+	$(call installation,mark,$(FOREIGN),.venv/verifiers.txt)
 
 clean:  ## remove everything that is not committed
 	rm -rf .venv _build
