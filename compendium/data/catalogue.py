@@ -54,9 +54,8 @@ def load(name: str, **options: Any) -> Bunch:
         split : ndarray of {"train", "test"}, shape (n,), or None
             The part that the authors gave each sample to; None if they gave none.
         sha256 : str
-            Hash of the file; of what an archive holds; of the hashes of several files;
-            of a file of which only git's hash is known, that. For the sets of
-            scikit-learn, of the bytes of X, then y.
+            Hash of the file; of what an archive holds; of the hashes of several files.
+            For the sets of scikit-learn, of the bytes of X, then y.
         name, source, licence, DESCR : str
             What the set is called, who measured it, its terms, a description.
 
@@ -109,7 +108,7 @@ def _entry(name: str) -> Entry:
 def _refuse_other_content(entry: Entry, bunch: Bunch) -> None:
     names, sizes = bunch.target_names.tolist(), np.bincount(bunch.y).tolist()
     found = bunch.X.shape, dict(zip(names, sizes, strict=True))
-    if entry.shape is not None and found != (entry.shape, entry.classes):
+    if found != (entry.shape, entry.classes):
         raise DatasetError(
             f"data set {entry.name!r}: the reader {entry.reader!r} gives {found}; the "
             f"registry states {(entry.shape, entry.classes)}; correct the wrong one"

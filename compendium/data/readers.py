@@ -119,7 +119,7 @@ def csv_class_last(path: Path) -> Table:
 
 
 def orange_tab(path: Path, *, n_train: int) -> Table:
-    """A file of Orange, without the lines that have no class; no split if 0 train."""
+    """A file of Orange, without the lines that have no class."""
     # Names twice over must stay: pandas would number them.
     frame = pd.read_csv(path, sep="\t", header=None, dtype=str, keep_default_na=False)
     names, roles = frame.iloc[0], frame.iloc[2]
@@ -128,8 +128,7 @@ def orange_tab(path: Path, *, n_train: int) -> Table:
     rows = rows[rows[target] != ""]
     labels = rows[target].tolist()
     X, names = rows.drop(columns=target).to_numpy().astype(float), names.drop(target)
-    split = _split(len(labels), n_train) if n_train else None
-    return Table(X, labels, names.tolist(), None, split)
+    return Table(X, labels, names.tolist(), None, _split(len(labels), n_train))
 
 
 def tsv_genes_by_samples(path: Path) -> Table:
@@ -137,15 +136,6 @@ def tsv_genes_by_samples(path: Path) -> Table:
     frame = pd.read_csv(path, sep="\t", header=None, index_col=0, dtype=str)
     X = frame.iloc[1:].to_numpy().astype(float).T
     return Table(X, frame.iloc[0].tolist(), list(frame.index)[1:])
-
-
-def arff_train_test(train: Path, test: Path) -> Table:
-    """Two ARFF files, for training and testing, with the class as last column."""
-    parts = [arff.loadarff(path)[0] for path in (train, test)]
-    *names, target = parts[0].dtype.names
-    X = np.vstack([np.column_stack([part[j] for j in names]) for part in parts])
-    labels = [label.decode() for part in parts for label in part[target]]
-    return Table(X, labels, names, None, _split(len(labels), len(parts[0])))
 
 
 def arff_mixed(path: Path) -> Table:

@@ -11,19 +11,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a data set, known by one of three hashes (see ``registry.toml``)."""
+    """One file of a data set, known by one of two hashes (see ``registry.toml``)."""
 
     path: str
     url: str = ""
     sha256: str = ""
     tree_sha256: str = ""
     root: str = ""
-    git_blob_sha1: str = ""
 
     def expected(self) -> tuple[str, str]:
         """Kind of the hash that identifies the file, and its value."""
-        kinds = ("sha256", "tree_sha256", "git_blob_sha1")
-        return next((k, getattr(self, k)) for k in kinds if getattr(self, k))
+        if self.sha256:
+            return "sha256", self.sha256
+        return "tree_sha256", self.tree_sha256
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Entry:
     source: str
     licence: str
     notes: str
-    shape: tuple[int, int] | None = None
-    classes: Mapping[str, int] = field(default_factory=dict)
+    shape: tuple[int, int]
+    classes: Mapping[str, int]
     labels: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -62,6 +62,5 @@ def _entry(name: str, tables: dict[str, dict[str, Any]]) -> Entry:
     facts = dict(tables[name])
     facts = tables.get(facts.pop("of", None), {}) | facts
     facts["files"] = tuple(DataFile(**file) for file in facts["files"])
-    if "shape" in facts:
-        facts["shape"] = tuple(facts["shape"])
+    facts["shape"] = tuple(facts["shape"])
     return Entry(name=name, **facts)

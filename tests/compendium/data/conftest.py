@@ -14,9 +14,9 @@ from compendium.data.registry import DataFile, Entry
 CONTENT = b"a file of our own"
 
 
-def tar_of(path, files, mode="w"):
-    """A tar archive of files, in their order."""
-    with tarfile.open(path, mode) as tar:
+def tar_of(path, files):
+    """A tar archive of files, in their order, compressed by gzip."""
+    with tarfile.open(path, "w:gz") as tar:
         for name, content in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(content)

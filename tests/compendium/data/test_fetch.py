@@ -1,6 +1,6 @@
 """Where a file is looked for, and what is said when it cannot be had."""
 
-import hashlib
+import subprocess
 
 import pytest
 
@@ -72,36 +72,20 @@ def test_bad_download_leaves_nothing_behind(folders, server, make_entry, fault, 
     assert files_below(folders[1]) == []
 
 
-def test_git_blob_or_its_beginning_identifies_a_file(folders, server, make_entry):
-    content = b"blob %d\0" % len(CONTENT) + CONTENT
-    blob = hashlib.sha1(content).hexdigest()
-    path = put(folders[0])
-    for known in (blob, blob[:8]):
-        entry = make_entry(hashes={"git_blob_sha1": known})
-        assert locate(entry) == path
-        assert entry.fingerprint == known
-    wrong = make_entry(url=server.url, hashes={"git_blob_sha1": "0" * 8})
-    said = f"expected git_blob_sha1 {'0' * 8}, found {blob}"
-    assert said in error_of(wrong)
-    path.unlink()
-    assert said in error_of(wrong, MissingDataError)
-    assert files_below(folders[1]) == []
-
-
 TREE = {"train/a/1": b"one", "test/b/2": b"two"}
 HASHES = {"tree_sha256": tree_sha256(TREE), "root": "deep/data"}
 
 
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize(
-    ("prefix", "mode", "more"),
-    [("", "w", {}), ("top/", "w:gz", {}), ("x/deep/data/", "w:bz2", {"x/a": b"?"})],
+    ("prefix", "more"),
+    [("", {}), ("top/", {}), ("x/deep/data/", {"x/a": b"?"})],
 )
 def test_any_archive_of_the_same_documents_will_do(
-    tmp_path, server, make_entry, prefix, mode, more
+    tmp_path, server, make_entry, prefix, more
 ):
     files = {prefix + k: v for k, v in TREE.items()} | more
-    server.body = tar_of(tmp_path / "a.tar", files, mode).read_bytes()
+    server.body = tar_of(tmp_path / "a.tar", files).read_bytes()
     server.length = len(server.body)
     entry = make_entry(url=server.url, hashes=HASHES)
     assert locate(entry).read_bytes() == server.body
@@ -110,7 +94,7 @@ def test_any_archive_of_the_same_documents_will_do(
 
 @pytest.mark.parametrize("cut", [0, 60])
 def test_archive_that_is_cut_off(folders, tmp_path, server, make_entry, cut):
-    server.body = tar_of(tmp_path / "a.tar", TREE, "w:gz").read_bytes()[:cut]
+    server.body = tar_of(tmp_path / "a.tar", TREE).read_bytes()[:cut]
     server.length = len(server.body)
     entry = make_entry(url=server.url, hashes=HASHES)
     assert "not a whole tar archive" in error_of(entry, MissingDataError)
@@ -134,3 +118,29 @@ def test_folders_that_all_share_and_other_folders_are_left_out(
 ):
     path = tar_of(tmp_path / "a.tar", dict.fromkeys(files.split(), b"1"))
     assert read_archive(path, root) == dict.fromkeys(expected.split(), b"1")
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "said"),
+    [
+        ("MOST_UNPACKED", 5000, "it unpacks to more than 5000 bytes"),
+        ("MOST_MEMBERS", 1, "it has more than 1 members"),
+    ],
+)
+def test_an_archive_is_unpacked_only_so_far(
+    folders, tmp_path, make_entry, monkeypatch, limit, most, said
+):
+    monkeypatch.setattr(fetch, limit, most)
+    packed = tar_of(tmp_path / "a.tar", TREE).read_bytes()
+    path = put(folders[0], packed)
+    message = error_of(make_entry(hashes=HASHES))
+    assert f"{path} is corrupt or another edition: {said}" in message
+
+
+def test_a_file_that_only_says_to_be_large_is_not_read(tmp_path):
+    with (tmp_path / "hole").open("wb") as stream:
+        stream.truncate(2**40)
+    (tmp_path / "a").write_bytes(b"1")
+    command = ["tar", "--sparse", "-czf", "a.tar.gz", "hole", "a"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert read_archive(tmp_path / "a.tar.gz") == {"a": b"1"}

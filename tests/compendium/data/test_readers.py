@@ -56,7 +56,6 @@ def test_registry_that_states_other_facts_is_an_error(make_set, changes):
         load("tiny")
 
 
-ARFF = "@relation x\n@attribute g1 real\n@attribute class {BR,PR}\n@data\n"
 MIXED = """@relation r
 @attribute a real
 @attribute b {x,y}
@@ -91,8 +90,6 @@ def test_text_files(tmp_path):
     assert found == ([[8, 66], [-3, 1.5]], ["0", "1"], names, None)
     found = read("tsv_genes_by_samples", "GENES\tAD\tNL\ng1\t1\t2\ng2\t4\t6.5\n")
     assert found == ([[1, 4], [2, 6.5]], ["AD", "NL"], names, None)
-    found = read("arff_train_test", f"{ARFF}1.5,BR\n", f"{ARFF}3,PR\n")
-    assert found == ([[1.5], [3]], ["BR", "PR"], ["g1"], split)
     found = read("arff_mixed", MIXED)
     assert found == ([[1.5, None], [None, "y"]], ["p", "n"], ["a", "b"], None)
     found = read("census", "39, ?, <=50K\n", "25, clerk, >50K.\n")
