@@ -129,8 +129,11 @@ readme: $(READY)  ## write the tables of README.md
 export: $(READY)  ## claims and results for others' tools, to _build/export
 	@$(RUN) export
 
+# Pages are built anew: a folder that was built into before has pages of other commits.
 release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book pdf first)
-	@$(RUN) release
+	@rm -rf _build/html _build/.doctrees
+	$(HTML)
+	$(RUN) release
 
 # Names are handed on in the environment as they are: no make and no shell reads them.
 verify-release: export ARCHIVE := $(value FILE)

@@ -2,10 +2,12 @@
 
 The sources are those of the last commit (``git archive``); pages, printed pages,
 packages and the export stand beside them, with the check sums of all. All times are
-that of the commit.
+that of the commit. The digest of the archive is written beside it: sums inside of an
+archive prove nothing against who makes it anew, so that it is published elsewhere.
 """
 
 import io
+import shlex
 import shutil
 import subprocess
 import tarfile
@@ -14,13 +16,16 @@ from hashlib import sha256
 from pathlib import Path
 
 from compendium.artifact.export import export_files, write_folder
+from compendium.artifact.verify import SUMS, verify
 from compendium.book.archive import build
+from compendium.book.manifest import (
+    StateError,
+    check_manifest,
+    check_print_manifest,
+    clean_commit,
+)
 from compendium.book.pages import citation, last_change, unknown
-from compendium.project import GitError, ask_git, root
-
-
-class ReleaseError(ValueError):
-    """What would be released is not of one state."""
+from compendium.project import root, write_whole
 
 
 def fill(project: Path, folder: Path) -> None:
@@ -28,31 +33,42 @@ def fill(project: Path, folder: Path) -> None:
 
     Raises
     ------
-    ReleaseError
-        If the book is not built, or if there are changes that are not committed.
+    StateError
+        If the book is not built, if there are changes that are not committed, or if
+        pages, or printed pages, are not those of the last commit.
     """
     made = project / "_build"
-    if not (made / "html" / "index.html").is_file():
-        raise ReleaseError("there is no _build/html/index.html; call 'make book' first")
-    try:
-        changes = ask_git(project, "status", "--porcelain")
-    except GitError as reason:
-        raise ReleaseError(f"what is committed is unknown: {reason}") from reason
-    if changes:
-        raise ReleaseError(f"this is not committed:\n{changes}")
-    command = ["git", "-C", str(project), "archive", "HEAD"]
+    html = made / "html"
+    printed = sorted(made.glob("*.pdf"))
+    if not (html / "index.html").is_file():
+        raise StateError("there is no _build/html/index.html; call 'make book' first")
+    commit = clean_commit(project)
+    check_manifest(html, commit)
+    for path in printed:
+        check_print_manifest(path, html)
+    # Whatever the user has set for line ends, these are the bytes of the commit.
+    command = ["git", "-C", str(project), "-c", "core.autocrlf=false"]
+    command += ["archive", commit]
     sources = subprocess.run(command, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(sources)) as archive:
         archive.extractall(folder, filter="data")
-    shutil.copytree(made / "html", folder / "html")
-    for path in made.glob("*.pdf"):
+    shutil.copytree(html, folder / "html")
+    for path in printed:
         shutil.copy(path, folder)
     write_folder(export_files(project), folder / "export")
     build(project, folder / "dist")
+    _drop_empty_folders(folder)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     sums = {path.relative_to(folder): sha256(path.read_bytes()) for path in files}
     lines = [f"{value.hexdigest()}  {name}\n" for name, value in sums.items()]
-    (folder / "SHA256SUMS").write_text("".join(lines))
+    (folder / SUMS).write_text("".join(lines), "utf-8")
+
+
+def _drop_empty_folders(folder: Path) -> None:
+    """Remove folders that hold nothing, which no sum can name."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
 
 
 def pack(folder: Path, target: Path, seconds: str) -> None:
@@ -68,16 +84,30 @@ def main() -> int:
     project = root()
     name = f"memdlib-compendium-{citation(project)['version']}"
     target = project / "_build" / f"{name}.tar.gz"
+    anchor = target.with_name(f"{target.name}.sha256")
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
         folder, packed = Path(scratch, name), Path(scratch, target.name)
         try:
             fill(project, folder)
-        except ReleaseError as error:
+        except StateError as error:
             print(f"nothing was released: {error}")
             return 1
         pack(folder, packed, last_change(project))
+        problems, _ = verify(packed, "")
+        if problems:
+            print("nothing was released:", *problems, sep="\n  ")
+            return 1
+        anchor.unlink(missing_ok=True)  # that of another archive
         shutil.move(packed, target)
-    print(f"{target}; check it: make verify-release FILE={target}")
+    digest = sha256(target.read_bytes()).hexdigest()
+    write_whole(anchor, f"{digest}  {target.name}\n")
+    print(f"{target}\n{anchor}: {digest}")
+    print(
+        "Publish the digest apart from the archive, in the notes of the release and in "
+        "the record of its DOI.\n"
+        f"Verify both: make verify-release FILE={shlex.quote(str(target))} "
+        f"DIGEST={digest}"
+    )
     if empty := unknown(project):
         print(f"CITATION.cff says nothing of: {', '.join(empty)}")
     return 0

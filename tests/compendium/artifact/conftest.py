@@ -6,6 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from compendium.book.manifest import write_manifest
 from tests.compendium.conftest import HEADER, cell
 
 ROOT = Path(__file__).parents[3]
@@ -64,6 +65,7 @@ def built(project):
     ]
     notebook.cells = [nbformat.v4.new_code_cell("1", outputs=shown)]
     project.write("book/records/r.ipynb", nbformat.writes(notebook))
-    project.write("_build/html/index.html", "<p>Ä page</p>")
     project.commit()
+    project.write("_build/html/index.html", "<p>Ä page</p>")
+    write_manifest(project.root, project.root / "_build/html")
     return project

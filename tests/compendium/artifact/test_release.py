@@ -1,5 +1,6 @@
 """A release is the same bytes wherever it is made, and whole or not there."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from compendium.artifact import release
+from compendium.artifact.verify import verify
+from compendium.book.manifest import MANIFEST, write_manifest, write_print_manifest
 
 ROOT = Path(__file__).parents[3]
 NAME = "_build/memdlib-compendium-0.3.0.tar.gz"
@@ -59,22 +62,134 @@ def test_what_is_not_of_one_state_is_not_released(built, capsys, name, said):
     assert not (built.root / NAME).exists()
 
 
-def test_the_check_sums_find_a_changed_file(built, tmp_path):
+def test_the_digest_stands_beside_the_archive(built, capsys):
     assert release.main() == 0
-    make = ["make", "-f", ROOT / "Makefile", "verify-release"]
-    assert subprocess.run([*make, f"FILE={built.root / NAME}"]).returncode == 0
-    subprocess.run(["tar", "-xzf", built.root / NAME, "-C", tmp_path], check=True)
-    (folder,) = tmp_path.glob("memdlib-*")
-    (folder / "html/index.html").write_text("changed")
-    changed = tmp_path / "changed.tar.gz"
-    subprocess.run(["tar", "-czf", changed, "-C", tmp_path, folder.name], check=True)
-    said = subprocess.run([*make, f"FILE={changed}"], capture_output=True, text=True)
-    assert said.returncode != 0
-    assert "html/index.html: FAILED" in said.stdout
+    said = capsys.readouterr().out
+    digest = hashlib.sha256((built.root / NAME).read_bytes()).hexdigest()
+    anchor = built.root / f"{NAME}.sha256"
+    assert anchor.read_text() == f"{digest}  {Path(NAME).name}\n"
+    assert f"DIGEST={digest}" in said and "apart from the archive" in said
+    command = ["sha256sum", "--check", anchor.name]
+    assert subprocess.run(command, cwd=anchor.parent).returncode == 0
+    assert verify(built.root / NAME, digest)[0] == []
 
 
-def test_without_an_answer_of_git_nothing_is_released(built, capsys, monkeypatch):
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # a switch of git itself
+def plant(project):
+    project.write("_build/html/index.html", "<script>alert(1)</script>")
+
+
+def add(project):
+    project.write("_build/html/new.html", "new")
+
+
+def move_on(project):
+    project.write("README.md", "another state")
+    project.commit()
+
+
+def forget(project):
+    (project.root / "_build/html" / MANIFEST).unlink()
+
+
+def render_unclean(project):
+    readme = project.root / "README.md"
+    before = readme.read_bytes()
+    readme.write_text("not committed")
+    write_manifest(project.root, project.root / "_build/html")
+    readme.write_bytes(before)
+
+
+def link(project):
+    (project.root / "_build/html/more").symlink_to(project.root)
+
+
+def print_nothing_known(project):
+    project.write("_build/article.pdf", "printed elsewhere")
+
+
+def print_before_rendering(project):
+    html = project.root / "_build/html"
+    write_print_manifest(project.write("_build/article.pdf", "printed"), html)
+    project.write("_build/html/new.html", "rendered again")
+    write_manifest(project.root, html)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (plant, "renders them anew:\nindex.html has changed"),
+        (add, "new.html is new"),
+        (link, "more is new"),
+        (move_on, "the pages are those of commit"),
+        (forget, f"the pages have no {MANIFEST}; 'make release' renders"),
+        (render_unclean, "rendered with changes that were not committed"),
+        (
+            print_nothing_known,
+            "article.pdf was not printed from these pages; delete it",
+        ),
+        (print_before_rendering, "article.pdf was not printed from these pages"),
+    ],
+)
+def test_pages_of_another_state_are_not_released(built, capsys, spoil, said):
+    spoil(built)
     assert release.main() == 1
-    assert "what is committed is unknown: git says:" in capsys.readouterr().out
+    assert said in capsys.readouterr().out
     assert not (built.root / NAME).exists()
+
+
+def test_pages_that_are_gone_are_missed(built, capsys):
+    page = built.write("_build/html/gone.html", "gone")
+    write_manifest(built.root, built.root / "_build/html")
+    page.unlink()
+    assert release.main() == 1
+    assert "gone.html is gone" in capsys.readouterr().out
+
+
+def test_what_is_rendered_and_printed_from_this_commit_is_released(built):
+    html = built.root / "_build/html"
+    (html / "empty").mkdir()
+    write_manifest(built.root, html)
+    write_print_manifest(built.write("_build/article.pdf", "printed"), html)
+    assert release.main() == 0
+    with tarfile.open(built.root / NAME) as archive:
+        assert any(name.endswith("/article.pdf") for name in archive.getnames())
+
+
+def test_an_unknown_state_is_not_clean(built, tmp_path):
+    config = tmp_path / "config"
+    config.write_text("[core\n")
+    broken = command(built.root, GIT_CONFIG_GLOBAL=str(config))
+    assert broken.returncode == 1
+    assert "nothing was released: git does not say what has changed: " in broken.stdout
+    assert "bad config" in broken.stdout
+    without = command(built.root, PATH=str(tmp_path))
+    assert without.returncode == 1
+    assert "there is no git to ask for changes" in without.stdout
+    assert not (built.root / NAME).exists()
+
+
+def test_line_ends_are_those_of_the_commit(built, tmp_path):
+    config = tmp_path / "config"
+    config.write_text("[core]\nautocrlf = true\n")
+    assert command(built.root).returncode == 0
+    before = (built.root / NAME).read_bytes()
+    said = command(built.root, GIT_CONFIG_GLOBAL=str(config))
+    assert said.returncode == 0, said.stdout
+    assert (built.root / NAME).read_bytes() == before
+
+
+def test_pages_are_rendered_anew_before_they_are_packed(tmp_path):
+    (tmp_path / "_build/html").mkdir(parents=True)
+    (tmp_path / "_build/html/planted.html").write_text("<script>")
+    seen = tmp_path / "seen"
+    for name in ("jupyter-book", "python"):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\necho {name} "$@" $(ls _build) >> "{seen}"\n')
+        program.chmod(0o755)
+    make = ["make", "-f", ROOT / "Makefile", "release", "READY=", "BIN=bin"]
+    environment = os.environ | {"MAKEFLAGS": ""}
+    subprocess.run(make, cwd=tmp_path, env=environment, check=True)
+    first, second = seen.read_text().splitlines()
+    assert first.startswith("jupyter-book build .") and "html" not in first
+    assert second == "python -m compendium release"
