@@ -13,7 +13,8 @@ BIN := .venv/bin
 RUN := $(BIN)/python -m compendium
 READY := .venv/ready
 FOREIGN := .venv/foreign
-VERIFIERS := cffconvert==2.0.0 claims-cli==0.6.1 roc-validator==0.13.0
+VERIFIERS := cffconvert roc-validator
+VERIFIERS_LOCK := tests/foreign/requirements.lock
 PIP := -m pip install -qq --disable-pip-version-check
 UV := UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecode --python
 # Warnings are errors; the pages stand in _build/html.
@@ -93,9 +94,11 @@ test-newest:  ## unit tests of memdlib with the newest versions of its packages
 	@$(call tested,highest)
 
 test-nightly: $(READY)  ## other settings than the defaults; chapters on other processors; runs again
-	@$(BIN)/python -m pytest -n auto tests/nightly/check_*.py
-	$(MAKE) notebooks-everywhere
-	$(MAKE) recheck
+	@status=0  # all three are made, whatever the first finds
+	$(BIN)/python -m pytest -n auto tests/nightly/check_*.py || status=1
+	$(MAKE) notebooks-everywhere || status=1
+	$(MAKE) recheck || status=1
+	exit $$status
 
 notebooks-everywhere: $(READY)  ## the stored chapters on each kind of processor in turn
 	@status=0
@@ -148,9 +151,12 @@ test-negative: $(READY)  ## planted faults, each found by its own check (part of
 test-foreign: $(READY) $(FOREIGN)/ready  ## the export under verifiers of others
 	@FOREIGN=$(FOREIGN) $(BIN)/python -m pytest -n auto tests/foreign/check_*.py
 
-lock: $(READY)  ## resolve requirements.lock anew, and with it environment.yml
+lock: $(READY)  ## resolve requirements.lock anew, with it environment.yml, and the verifiers
 	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url \
 	    --no-header --no-annotate --group all --extra notebooks pyproject.toml -o requirements.lock
+	echo $(VERIFIERS) | tr ' ' '\n' | $(BIN)/uv pip compile --quiet --universal --upgrade \
+	    --python-version 3.11 --generate-hashes --no-emit-index-url \
+	    --no-header --no-annotate - -o $(VERIFIERS_LOCK)
 	sed -i.old '/==/d' environment.yml && rm environment.yml.old
 	sed -nE 's/^([A-Za-z0-9][^\\]*[^\\ ]) *\\?$$/      - \1/p' requirements.lock >> environment.yml
 
@@ -203,12 +209,11 @@ $(READY):
 .PHONY: $(FOREIGN)/ready
 $(FOREIGN)/ready: $(READY)
 	@$(call alone)
-	printf '%s\n' $(VERIFIERS) > .venv/verifiers.txt
-	$(call installation,compare,$(FOREIGN),.venv/verifiers.txt) 2>/dev/null && exit
+	$(call installation,compare,$(FOREIGN),$(VERIFIERS_LOCK)) 2>/dev/null && exit
 	rm -f $@
 	"$(PYTHON)" -m venv --clear $(FOREIGN)
-	$(call installed,$(FOREIGN)/bin/python,-r .venv/verifiers.txt)
-	$(call installation,mark,$(FOREIGN),.venv/verifiers.txt)
+	$(call installed,$(FOREIGN)/bin/python,--require-hashes -r $(VERIFIERS_LOCK))
+	$(call installation,mark,$(FOREIGN),$(VERIFIERS_LOCK))
 
 clean:  ## remove everything that is not committed
 	rm -rf .venv _build

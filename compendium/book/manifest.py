@@ -6,13 +6,12 @@ a release compares both with what it finds.
 """
 
 import json
-import subprocess
 from hashlib import sha256
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from compendium.project import canonical_json, write_whole
+from compendium.project import GitError, ask_git, canonical_json, write_whole
 
 MANIFEST = "rendered.json"
 REMEDY = "'make release' renders them anew"
@@ -31,21 +30,14 @@ def clean_commit(project: Path) -> str:
     StateError
         If there are changes, or if git does not answer: unknown is not clean.
     """
-    changes = _answer(project, "status", "--porcelain", "--untracked-files=all")
+    try:
+        changes = ask_git(project, "status", "--porcelain", "--untracked-files=all")
+        commit = ask_git(project, "rev-parse", "HEAD")
+    except GitError as reason:
+        raise StateError(f"what is committed is unknown: {reason}") from reason
     if changes:
         raise StateError(f"this is not committed:\n{changes}")
-    return _answer(project, "rev-parse", "HEAD")
-
-
-def _answer(project: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(project), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True)
-    except FileNotFoundError:
-        raise StateError("there is no git to ask for changes; install it") from None
-    if done.returncode:
-        raise StateError(f"git does not say what has changed: {done.stderr.strip()}")
-    return done.stdout.strip()
+    return commit
 
 
 def write_manifest(project: Path, html: Path) -> None:
