@@ -1,6 +1,8 @@
 """Workflows run the commands of the Makefile, and those of CI."""
 
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,10 +14,20 @@ FILES = sorted(WORKFLOWS.values())
 TARGETS = set(re.findall(r"(?m)^([a-z][a-z-]*):", (ROOT / "Makefile").read_text()))
 
 
+def workflow(path):
+    return yaml.safe_load(path.read_text())
+
+
 def steps(path):
-    """Steps of all jobs of a workflow."""
-    (job,) = yaml.safe_load(path.read_text())["jobs"].values()
-    return job["steps"]
+    """Steps of all jobs of a workflow that have any."""
+    jobs = workflow(path)["jobs"].values()
+    return [step for job in jobs for step in job.get("steps", [])]
+
+
+def called(path):
+    """Workflows that the jobs of a workflow call."""
+    jobs = workflow(path)["jobs"].values()
+    return [Path(job["uses"]).stem for job in jobs if "uses" in job]
 
 
 def made(text):
@@ -34,7 +46,7 @@ def version(path, pattern):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_command_is_a_target(path):
     text = commands(path)
-    assert made(text)
+    assert made(text) or called(path)
     assert set(made(text)) <= TARGETS
 
 
@@ -49,9 +61,81 @@ def test_every_place_has_a_python_that_the_package_supports():
     conda = yaml.safe_load((ROOT / "environment.yml").read_text())
     assert conda["channels"] == ["conda-forge", "nodefaults"]
     assert conda["dependencies"][0] == f"python={oldest}"
-    text = WORKFLOWS["tests"].read_text()
-    matrix = yaml.safe_load(text)["jobs"]["tests"]["strategy"]["matrix"]["python"]
-    assert matrix[0] == oldest
-    for name in ("book", "pages"):
-        (used,) = (s["with"] for s in steps(WORKFLOWS[name]) if "with" in s)
-        assert used["python-version"] == oldest
+    matrix = workflow(WORKFLOWS["tests"])["jobs"]["tests"]["strategy"]["matrix"]
+    assert matrix["python"][0] == oldest
+    (used,) = (s["with"] for s in steps(WORKFLOWS["book"]) if "python" in str(s))
+    assert used["python-version"] == oldest
+    assert f"--python-version {oldest} " in (ROOT / "Makefile").read_text()
+
+
+def test_pages_are_published_after_every_test_of_a_change_has_passed():
+    # YAML reads the key "on" as true
+    on_change = {n for n, p in WORKFLOWS.items() if "pull_request" in workflow(p)[True]}
+    pages = workflow(WORKFLOWS["pages"])
+    assert set(called(WORKFLOWS["pages"])) == on_change == {"tests", "lowest", "book"}
+    assert set(pages["jobs"]["deploy"]["needs"]) == on_change
+    assert pages[True] == {"push": {"branches": ["main"]}}
+    for name in on_change:  # not twice for main
+        triggers = workflow(WORKFLOWS[name])[True]
+        assert triggers["push"] == {"branches-ignore": ["main"]}
+        assert "workflow_call" in triggers
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_what_may_write_runs_no_code_of_others(path):
+    about = workflow(path)
+    assert about["permissions"] == {"contents": "read"}
+    assert "pull_request_target" not in about[True]
+    for job in about["jobs"].values():
+        if "write" in job.get("permissions", {}).values():
+            (step,) = job["steps"]
+            assert step["uses"].startswith("actions/deploy-pages@")
+    for step in steps(path):
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+
+
+def test_actions_are_pinned_by_commit_each_in_one_version():
+    lines = [
+        line.partition("uses: ")[2]
+        for path in FILES
+        for line in path.read_text().splitlines()
+        if "uses: " in line and "uses: ./" not in line
+    ]
+    pins = {}
+    for line in lines:
+        pinned = re.fullmatch(
+            r"(actions/[a-z-]+)@([0-9a-f]{40}  # v\d+\.\d+\.\d+)", line
+        )
+        assert pinned, f"{line} is not pinned by a commit, with its version beside it"
+        pins.setdefault(pinned[1], set()).add(pinned[2])
+    assert {"actions/checkout", "actions/deploy-pages"} < pins.keys()
+    assert all(len(versions) == 1 for versions in pins.values())
+
+
+def test_the_verifiers_are_locked_with_hashes():
+    wanted = version("Makefile", r"(?m)^VERIFIERS := (.*)$").split()
+    text = (ROOT / version("Makefile", r"(?m)^VERIFIERS_LOCK := (.*)$")).read_text()
+    parts = re.split(r"(?m)^(?=\S)", text.strip())[1:]
+    names = [part.partition("==")[0] for part in parts]
+    assert set(wanted) <= set(names)
+    assert all("--hash=sha256:" in part for part in parts)
+    assert "://" not in text
+
+
+def test_every_night_all_is_made_whatever_is_red(tmp_path):
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.write_text('#!/bin/sh\necho "$@" >> "$SEEN"\nexit 1\n')
+    python.chmod(0o755)
+    seen = tmp_path / "seen"
+    done = subprocess.run(
+        ["make", "test-nightly", "READY=", f"BIN={python.parent}", "CORETYPES=Nehalem"],
+        cwd=ROOT,
+        env=os.environ | {"SEEN": str(seen), "MAKEFLAGS": ""},
+    )
+    assert done.returncode != 0
+    first, second, third = seen.read_text().splitlines()
+    assert "tests/nightly" in first
+    assert "--nbval" in second
+    assert third == "-m compendium experiments --recheck"
