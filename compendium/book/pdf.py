@@ -5,6 +5,7 @@ import asyncio
 from playwright.async_api import Error, async_playwright
 
 from compendium.book.chromium import OPTIONS, program, served
+from compendium.book.manifest import write_print_manifest
 from compendium.project import root, write_whole
 
 PATIENCE = 60  # seconds for a page
@@ -33,6 +34,8 @@ def main(pages: list[str]) -> int:
             except (Error, OSError, TimeoutError) as error:
                 print(f"{name} was not printed within {PATIENCE} s: {error!r}")
                 return 1
-            write_whole(work / f"{name}.pdf", pdf)
-            print(f"Open {work / name}.pdf")
+            target = work / f"{name}.pdf"
+            write_whole(target, pdf)
+            write_print_manifest(target, work / "html")
+            print(f"Open {target}")
     return 0
