@@ -160,11 +160,14 @@ def test_an_unknown_state_is_not_clean(built, tmp_path):
     config.write_text("[core\n")
     broken = command(built.root, GIT_CONFIG_GLOBAL=str(config))
     assert broken.returncode == 1
-    assert "nothing was released: git does not say what has changed: " in broken.stdout
+    assert (
+        "nothing was released: what is committed is unknown: git says: "
+        in broken.stdout
+    )
     assert "bad config" in broken.stdout
     without = command(built.root, PATH=str(tmp_path))
     assert without.returncode == 1
-    assert "there is no git to ask for changes" in without.stdout
+    assert "what is committed is unknown: git cannot be called" in without.stdout
     assert not (built.root / NAME).exists()
 
 
