@@ -121,7 +121,7 @@ def summary(evidence: Evidence) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``table``, ``method``; ``tried``, number of settings; ``setting``, the chosen
+        Indexed by ``table`` and ``method``, which are columns as well; ``tried``, number of settings; ``setting``, the chosen
         one, its ``rms`` in points; ``agree`` of ``figures`` by the rule, and
         ``agree1``, ``agree5``, ``agree10`` if the source made so many runs;
         ``left_out``, figures that agree under the setting that the other data sets
@@ -146,4 +146,4 @@ def summary(evidence: Evidence) -> pd.DataFrame:
                 agrees = placebo(evidence, table, other, COLUMN[method])["agrees"]
                 line[f"by_{other}"] = f"{agrees.sum()} of {len(agrees)}"
             lines.append(line)
-    return pd.DataFrame(lines)
+    return pd.DataFrame(lines).set_index(["table", "method"], drop=False)

@@ -119,6 +119,27 @@ class Evidence:
         return printed_numbers(table, row, self._project)
 
 
+def accuracies(evidence: Evidence, table: str, place: str) -> pd.Series:
+    """Mean accuracies of a method in all rows of a table, in per cent.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    table : {"table2", "table3"}
+    place : str
+        Of the method in the results, like ``paper.full.svm``.
+
+    Returns
+    -------
+    Series
+        Row to accuracy; a row without such a method has NaN.
+    """
+    place = f"{place}.accuracy.mean"
+    rows = evidence.rows(table)
+    values = [at(evidence.values(run_of(table, row)), place) for row in rows]
+    return pd.Series(values, index=rows, dtype=float)
+
+
 def printed_wins(
     evidence: Evidence, table: str, one: str, others: Sequence[str]
 ) -> int:

@@ -4,7 +4,14 @@ import pytest
 from compendium.ledger import columns, tables
 from compendium.ledger.columns import leave_one_out, placebo, summary
 from compendium.ledger.settings import FOLDS, SETTINGS, Setting
-from compendium.ledger.tables import Evidence, agreement, by_setting, chosen, judged
+from compendium.ledger.tables import (
+    Evidence,
+    accuracies,
+    agreement,
+    by_setting,
+    chosen,
+    judged,
+)
 
 MEMD = [
     Setting("near", {"memd_js": "a.js", "memd_j": "a.j"}),
@@ -57,6 +64,12 @@ def test_figures_of_two_classes_have_no_j(evidence):
     assert frame["agrees"].tolist() == (score <= 2).tolist()
 
 
+def test_accuracies_of_a_method_by_row(evidence):
+    found = accuracies(evidence, "table3", "a.svm")
+    assert found.to_dict() == {"two": 91.0, "four": 80.0}
+    assert accuracies(evidence, "table3", "a.lost").isna().tolist() == [True, True]
+
+
 def test_settings_by_their_fit(evidence):
     frame = agreement(evidence, "table3", "memd")
     order = by_setting(frame)
@@ -93,7 +106,8 @@ def test_a_placebo_is_another_method_judged_by_the_same_figures(evidence):
 
 
 def test_the_summary_has_a_line_for_each_method(evidence):
-    memd, svm = (line for _, line in summary(evidence).iterrows())
+    lines = dict(summary(evidence).iterrows())
+    memd, svm = lines["table3", "memd"], lines["table3", "svm"]
     found = [memd[key] for key in ("tried", "setting", "agree", "figures")]
     assert found == [3, "near", 3, 3]
     assert (memd["by_svm"], svm["by_memd"]) == ("0 of 2", "0 of 2")
