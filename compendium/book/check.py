@@ -17,7 +17,8 @@ def check_sources(project: Path) -> list[str]:
     problems += out_of_step(project)
     for path in sorted(book.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
-        problems += gates.lint_source(str(path.relative_to(project)), text)
+        name = str(path.relative_to(project))
+        problems += gates.lint_source(name, text) + gates.lint_cells(name, text)
     listed = [path for path in book.rglob("*.md") if not is_notebook(path)]
     listed += [*book.glob("notebooks/*.ipynb"), *book.glob("records/*.ipynb")]
     pages = {str(path.with_suffix("").relative_to(project)) for path in listed}

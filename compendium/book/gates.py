@@ -12,9 +12,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import jupytext
 import yaml
 
 from compendium.book.contents import listed, toc
+from compendium.execution.notebooks import code_cells
 
 # What a reader would call a result: a decimal number or a percentage.
 _RESULT_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?!\w|\.\d)|\d\s?%|\d\s?per\s?cent")
@@ -35,6 +37,9 @@ _FAULTS = {
     _BARE_FIGURE: "is a figure that does not go through memdlib's show()",
     _RESULT_NUMBER: "is a number typed into the prose; compute it and say it",
 }
+# Tags by which a page shows the code of a cell only when asked, or not at all.
+_HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+_PRINTED = 60  # lines of a page of print
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
 
 
@@ -46,6 +51,20 @@ def lint_source(name: str, text: str) -> list[str]:
         for pattern, message in _FAULTS.items()
         for found in pattern.finditer(prose if pattern is _RESULT_NUMBER else text)
     ]
+
+
+def lint_cells(name: str, text: str) -> list[str]:
+    """Code cells of one MyST source that a page hides, and that are longer than one."""
+    problems = []
+    for number, cell in enumerate(code_cells(jupytext.reads(text, fmt="md:myst")), 1):
+        lines = cell.source.splitlines()
+        if len(lines) > _PRINTED and _HIDDEN & set(cell.metadata.get("tags", [])):
+            problems.append(
+                f"{name}: code cell {number}, which begins {lines[0]!r}, is hidden and "
+                f"has {len(lines)} lines, more than a page of print ({_PRINTED}): "
+                "split it, or move what it computes to a tested module"
+            )
+    return problems
 
 
 def lint_toc(project: Path, pages: set[str]) -> list[str]:

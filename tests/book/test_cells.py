@@ -1,4 +1,4 @@
-"""Cells of experiments keep the rules of the code; ruff reads those of chapters itself."""
+"""Cells of experiments keep the rules of the code; ruff reads those of chapters."""
 
 import subprocess
 import sys

@@ -14,6 +14,7 @@ LOCK = "numpy==1.0 \\\n    --hash=sha256:00\ntqdm==2.0 ; x \\\n    --hash=sha256
 CONDA = """channels: [conda-forge, nodefaults]
 dependencies: [python=3.11, pip, {pip: ["-e .[notebooks]", numpy==1.0, tqdm==2.0 ; x]}]
 """
+HIDDEN = cell("x = 1\n" * 61, "hide-input")
 RUN = '[r]\ntitle = "R"\nnotebook = "e.md"\n'
 
 
@@ -40,6 +41,7 @@ def repository(project):
         ("environment.yml", CONDA.replace("[notebooks]", ""), "differs from requirem"),
         ("environment.yml", CONDA.replace("p, {", "p, numpy=2, {"), "differs from re"),
         ("book/experiments/e.md", HEADER + "It is 97.3.\n", "e.md:12: '97.3' is"),
+        ("book/experiments/e.md", HEADER + HIDDEN, "code cell 1, which begins 'x = 1'"),
         ("book/plain.md", "# Plain\n", "_toc.yml does not list book/plain"),
         ("book/records/other.ipynb", "", "_toc.yml does not list book/records/other"),
         ("book/experiments/runs.toml", RUN.replace("[r]", "[s]"), "no lab record boo"),

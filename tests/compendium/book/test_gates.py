@@ -2,7 +2,7 @@
 
 import pytest
 
-from compendium.book.gates import lint_site, lint_source
+from compendium.book.gates import lint_cells, lint_site, lint_source
 from tests.compendium.conftest import cell
 
 CLEAN = """---
@@ -53,6 +53,25 @@ def test_clean_sources_pass(text):
 def test_faulty_sources_are_caught(fault, message):
     (problem,) = lint_source("x.md", CLEAN + "\n" + fault + "\n")
     assert message in problem
+
+
+def source_with_cell(tag, n_lines):
+    lines = "\n".join(f"x = {n}" for n in range(n_lines))
+    return CLEAN + "\n" + cell(lines, tag) + "\n"
+
+
+@pytest.mark.parametrize(
+    "tag", ["hide-input", "hide-cell", "remove-input", "remove-cell"]
+)
+def test_a_long_hidden_cell_is_caught(tag):
+    assert lint_cells("x.md", source_with_cell(tag, 60)) == []
+    (problem,) = lint_cells("x.md", source_with_cell(tag, 61))
+    assert "x.md: code cell 2, which begins 'x = 0', is hidden and has 61" in problem
+
+
+@pytest.mark.parametrize("tag", ["hide-output", "scroll-output"])
+def test_a_long_cell_whose_code_is_seen_passes(tag):
+    assert lint_cells("x.md", source_with_cell(tag, 99)) == []
 
 
 PAGE = "<html><body><h1 id='top'>T</h1>{}</body></html>"
