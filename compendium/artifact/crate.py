@@ -30,7 +30,7 @@ _KINDS = {
 def crate_metadata(
     project: Path, runs: Iterable[Run], files: Mapping[str, bytes]
 ) -> str:
-    """The description of an export in RO-Crate 1.2.
+    """The description of an export in RO-Crate 1.3.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def crate_metadata(
         JSON-LD.
     """
     about = citation(project)
-    crate = ROCrate(version="1.2")
+    crate = ROCrate(version="1.3")
     root = crate.root_dataset
     root["name"] = about["title"]
     root["description"] = "Lab records, results and claims of the compendium."

@@ -8,20 +8,21 @@ import shutil
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import yaml
 
 from compendium.artifact.crate import METADATA, crate_metadata
-from compendium.artifact.facts import COMPUTED, as_csv, as_repro, read_facts
 from compendium.book.pages import citation, full_name
+from compendium.book.verdicts import table_text
 from compendium.execution import notebooks
 from compendium.execution.runs import runs
+from compendium.ledger.claims import Claim, read_claims
 from compendium.project import root, write_whole
 
 SPECIFICATION = "https://codecheck.org.uk/spec/config/2.0/"
 TABLES = {
-    "facts.csv": "every number of the ledger, with file, hash and key",
+    "facts.csv": "every number that we found, with its setting and results",
     "verdicts.csv": "every claim with its rule and its verdict",
-    COMPUTED: "numbers that are computed from several results",
 }
 
 
@@ -54,6 +55,50 @@ def figures(project: Path) -> dict[str, tuple[str, str]]:
     return found
 
 
+def facts(claims: list[Claim]) -> pd.DataFrame:
+    """A line for each number that we found, under every setting of every claim.
+
+    Facts stand apart from verdicts: a fact is a number, and a verdict follows from it
+    by a rule of ours, in whose place a reader may put another.
+    """
+    lines = [
+        {
+            "claim": claim.id,
+            "setting": finding.label,
+            "value": finding.value,
+            "spread": finding.spread,
+            "low": finding.low,
+            "high": finding.high,
+            "results": " ".join(f"data/results/{run}.json" for run in finding.records),
+        }
+        for claim in claims
+        for finding in claim.findings
+    ]
+    return pd.DataFrame(lines)
+
+
+def verdicts(claims: list[Claim]) -> pd.DataFrame:
+    """A line for each claim; rule and bound are empty where nothing was compared."""
+    lines = [
+        {
+            "claim": claim.id,
+            "statement": claim.statement,
+            "source": claim.source,
+            "locator": claim.locator,
+            "published": claim.published,
+            "table_says": table_text(claim),
+            "unit": claim.unit,
+            "kind": claim.kind,
+            "rule": claim.rule,
+            "bound": claim.bound if claim.rule else None,
+            "verdict": claim.verdict,
+            "reason": claim.reason,
+        }
+        for claim in claims
+    ]
+    return pd.DataFrame(lines)
+
+
 def export_files(project: Path) -> dict[str, bytes]:
     """All files of the export, by name.
 
@@ -64,7 +109,7 @@ def export_files(project: Path) -> dict[str, bytes]:
     """
     listed, plotted = runs(project).values(), figures(project)
     captions = {name: caption for name, (caption, _) in plotted.items()}
-    facts, judgements, computed = read_facts(project)
+    claims = read_claims(project)
     published = (project / "data" / "published").glob("*.csv")
     copied = {
         "LICENSE",
@@ -74,10 +119,8 @@ def export_files(project: Path) -> dict[str, bytes]:
     }
     found = {name: (project / name).read_bytes() for name in sorted(copied)}
     made = {
-        "facts.csv": as_csv(facts),
-        "verdicts.csv": as_csv(judgements),
-        COMPUTED: computed,
-        "repro.yaml": as_repro(facts, judgements),
+        "facts.csv": facts(claims).to_csv(index=False, lineterminator="\n"),
+        "verdicts.csv": verdicts(claims).to_csv(index=False, lineterminator="\n"),
         "codecheck.yml": codecheck(project, captions),
     }
     made |= {name: data for name, (_, data) in plotted.items()}

@@ -14,8 +14,8 @@ from compendium.artifact.crate import METADATA
 
 ROOT = Path(__file__).parents[2]
 BIN = (ROOT / os.environ["FOREIGN"] / "bin").absolute()
-CONTEXT = "https://w3id.org/ro/crate/1.2/context"
-COMPACT = ["-p", "ro-crate-1.2", "-l", "required", "--no-paging"]
+CONTEXT = "https://w3id.org/ro/crate/1.3/context"
+COMPACT = ["-p", "ro-crate-1.3", "-l", "required", "--no-paging"]
 
 
 def run(program, *arguments, folder):
@@ -59,23 +59,6 @@ def test_a_broken_crate_is_not(crate, tmp_path):
     assert not passed
     for missing in ("datePublished", "identities"):
         assert any(missing in line for line in messages)
-
-
-def test_every_number_is_where_the_manifest_says(crate):
-    done = run("claims", "verify", folder=crate)
-    facts = (crate / "facts.csv").read_text().count("\n") - 1
-    assert done.returncode == 0
-    assert f"{facts} verified" in done.stdout
-
-
-def test_a_broken_number_is_noticed(crate):
-    path = crate / "data/results/identities.json"
-    before = json.loads(path.read_text())
-    before["values"]["margin_equal"] = 0.5
-    path.write_text(json.dumps(before))
-    done = run("claims", "verify", folder=crate)
-    assert done.returncode == 1
-    assert "margin" in done.stdout
 
 
 def test_the_citation_is_valid(tmp_path):

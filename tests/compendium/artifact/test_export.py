@@ -1,6 +1,8 @@
 """The export stands by itself, and is the same twice."""
 
+import csv
 import hashlib
+import io
 import json
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import yaml
 from compendium.artifact import export
 from compendium.artifact.crate import METADATA
 from compendium.execution.runs import runs
+from compendium.ledger.claims import UNMEASURED, read_claims
 from compendium.ledger.results import read_result
 
 ROOT = Path(__file__).parents[3]
@@ -63,5 +66,33 @@ def test_codecheck_lists_every_figure_of_the_book(files):
         for output in cell.get("outputs", [])
         if (figure := output.get("metadata", {}).get("figure"))
     }
-    assert listed - plotted == {"facts.csv", "verdicts.csv", "computed.json"}
+    assert listed - plotted == {"facts.csv", "verdicts.csv"}
     assert plotted <= listed
+
+
+def table(files, name):
+    """Lines of a table of the export, read without pandas."""
+    return list(csv.DictReader(io.StringIO(files[name].decode())))
+
+
+def test_facts_are_the_findings_of_the_ledger(files):
+    rows = table(files, "facts.csv")
+    assert [(r["claim"], r["setting"], float(r["value"])) for r in rows] == [
+        (claim.id, finding.label, finding.value)
+        for claim in read_claims(ROOT)
+        for finding in claim.findings
+    ]
+    for row in rows:
+        assert row["results"] and set(row["results"].split()) <= set(files)
+
+
+def test_every_claim_has_a_verdict_and_a_rule_where_it_was_measured(files):
+    rows = table(files, "verdicts.csv")
+    claims = read_claims(ROOT)
+    assert [(r["claim"], r["verdict"], r["rule"]) for r in rows] == [
+        (claim.id, claim.verdict, claim.rule) for claim in claims
+    ]
+    measured = {row["claim"] for row in table(files, "facts.csv")}
+    without = {c.id for c in claims if c.verdict in UNMEASURED.values()}
+    assert {row["claim"] for row in rows} - measured == without
+    assert {row["claim"] for row in rows if not row["bound"]} == without
