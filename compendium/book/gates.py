@@ -14,8 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 import jupytext
 import yaml
+from sphinx_external_toc.parsing import parse_toc_yaml
 
-from compendium.book.contents import listed, toc
 from compendium.execution.notebooks import code_cells
 
 # What a reader would call a result: a decimal number or a percentage.
@@ -72,8 +72,8 @@ def lint_toc(project: Path, pages: set[str]) -> list[str]:
 
     What it lists twice, or without a page, Sphinx refuses.
     """
-    contents = toc(project)
-    patterns = [*listed(contents), *listed(contents, ("glob",))]
+    contents = parse_toc_yaml(project / "_toc.yml")
+    patterns = [*contents, *contents.globs()]
     return [
         f"_toc.yml does not list {page}"
         for page in sorted(pages)

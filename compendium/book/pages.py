@@ -5,9 +5,9 @@ import re
 import textwrap
 from pathlib import Path
 
+import yaml
 from docutils import nodes
 
-from compendium.book.contents import parsed
 from compendium.project import GitError, ask_git, git
 
 # Pages below these are looked up, not read one after the other.
@@ -18,7 +18,7 @@ _LONGEST = 300  # characters of a description
 
 def citation(project: Path) -> dict:
     """What CITATION.cff says of the work."""
-    return parsed((project / "CITATION.cff").read_text())
+    return yaml.safe_load((project / "CITATION.cff").read_text("utf-8"))
 
 
 def unknown(project: Path) -> list[str]:

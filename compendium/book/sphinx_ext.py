@@ -14,10 +14,10 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.fileutil import copy_asset_file
 from sphinx.util.nodes import make_refnode
+from sphinx_external_toc.parsing import parse_toc_yaml
 from sphinx_proof.nodes import NODE_TYPES
 
 from compendium.book.bibliography import register
-from compendium.book.contents import below, toc
 from compendium.book.display import markdown_table
 from compendium.book.pages import (
     citation,
@@ -137,7 +137,8 @@ def records_table(project: Path, page: str) -> list[str]:
     page : str
         As ``_toc.yml`` names it.
     """
-    patterns, rows = below(toc(project), page), []
+    below = parse_toc_yaml(project / "_toc.yml")[page]
+    patterns, rows = [*below.child_files(), *below.child_globs()], []
     for run in runs(project).values():
         record = f"book/records/{run.name}"
         if any(fnmatch(record, pattern) for pattern in patterns):

@@ -72,7 +72,8 @@ def test_records_are_listed_from_their_results(project, monkeypatch):
     runs = '[r]\ntitle = "Lab record: a run"\nnotebook = "r.md"\n'
     project.write("book/experiments/runs.toml", runs)
     below = "sections: [{file: book/records/r}]"
-    project.write("_toc.yml", f"sections: [{{file: book/lab-records/k, {below}}}]")
+    chapters = f"chapters: [{{file: book/lab-records/k, {below}}}]"
+    project.write("_toc.yml", f"format: jb-book\nroot: index\n{chapters}\n")
     project.write("data/results/r.json", '{"seconds": 3}')
     lines = listed("records", page="book/lab-records/k")
     assert lines[-1] == "| {doc}`a run </book/records/r>` | `r` | 3 s |"
