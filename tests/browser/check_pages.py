@@ -1,7 +1,7 @@
 """Every page of the built book in headless Chromium; run it by ``make test-browser``.
 
-The pages are served on the loopback. Chromium is looked for at the path in the
-environment variable ``CHROMIUM``, else where Debian puts it.
+The pages are served on the loopback. Chromium is that of the environment variable
+``CHROMIUM``, else an installed one.
 """
 
 import json

@@ -1,11 +1,14 @@
 """The built book in a browser that all checks of a module share."""
 
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
 
-from compendium.book import chromium
+from compendium.book.pdf import OPTIONS, program
 
 SITE = Path(__file__).parents[2] / "_build" / "html"
 
@@ -15,6 +18,19 @@ DRAWN = """() => new Promise(done =>
 ).then(() => Promise.allSettled(document.getAnimations()
     .filter(one => one instanceof CSSTransition).map(one => one.finished))
 ).then(() => null)"""
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Serves a folder to a browser that asks for nothing twice."""
+
+    protocol_version = "HTTP/1.1"  # a connection stays open
+
+    def end_headers(self):
+        self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
+
+    def log_message(self, *_):
+        pass
 
 
 class Visit:
@@ -59,15 +75,21 @@ def base():
     """Address of the built book."""
     if not (SITE / "index.html").is_file():
         pytest.fail(f"there is no book in {SITE}: run 'make book' first", pytrace=False)
-    with chromium.served(SITE) as address:
-        yield address
+    handler = partial(Handler, directory=SITE)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture(scope="module")
 def browser():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium.program(), args=chromium.OPTIONS
+            executable_path=program(),
+            args=[*OPTIONS, "--disable-background-networking"],
         )
         yield browser
         browser.close()
