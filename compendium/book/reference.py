@@ -1,64 +1,48 @@
-"""Pages of reference: one for each section of ``book/api.md``.
+"""Pages of reference, which autosummary makes for the tables of ``book/api.md``.
 
-It describes the public objects that the tables of the section list.
+A page describes one object: its docstring, and the members that this project wrote.
 """
 
 import inspect
-import re
-from collections.abc import Iterator
 from pathlib import Path
-from pydoc import locate
 
-from compendium.project import write_whole
-
-FOLDER = "book/api"
-
-
-def documented(text: str) -> list[str]:
-    """Full names in the ``autosummary`` tables of a page, in their order."""
-    tables = re.findall(r"(?m)^\.\. autosummary::\n((?:\n|   .*\n)*)", text)
-    return [name for table in tables for name in re.findall(r"~(memdlib[\w.]+)", table)]
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.ext.autosummary import autosummary_toc
+from sphinx.ext.autosummary.generate import find_autosummary_in_files
 
 
-def members(thing: type) -> Iterator[str]:
-    """Public methods and properties of a class that this project wrote."""
-    for name in dir(thing):
-        value = inspect.getattr_static(thing, name)
-        written = getattr(value, "fget", getattr(value, "__func__", value))
-        module = str(getattr(inspect.unwrap(written), "__module__", ""))
-        described = isinstance(value, property) or getattr(thing, name).__doc__
-        ours = callable(written) and module.startswith("memdlib")
-        if ours and described and not name.startswith("_"):
-            yield name
+def remove_stale_pages(app: Sphinx) -> None:
+    """Remove pages of the last build whose objects the tables do not name any more."""
+    book = Path(app.srcdir, "book")
+    entries = find_autosummary_in_files([str(book / "api.md")])
+    names = {entry.name for entry in entries}
+    for page in (book / "api").glob("*.rst"):
+        if page.stem not in names:
+            page.unlink()
 
 
-def sections(text: str) -> dict[str, list[str]]:
-    """Full names in the tables of each section of a page, by heading."""
-    parts = re.split(r"(?m)^## (.+)\n", text)
-    found = zip(parts[1::2], map(documented, parts[2::2]), strict=True)
-    return {heading: names for heading, names in found if names}
+def remove_contents(app: Sphinx, doctree: nodes.document) -> None:
+    """Remove the contents that autosummary adds: ``_toc.yml`` lists the pages."""
+    for contents in list(doctree.findall(autosummary_toc)):
+        contents.parent.remove(contents)
 
 
-def page(heading: str, names: list[str]) -> str:
-    """The page of a section, as reStructuredText."""
-    lines = [heading, "=" * len(heading)]
-    for name in names:
-        thing = locate(name)
-        listed = ", ".join(members(thing)) if inspect.isclass(thing) else ""
-        kind = "class" if inspect.isclass(thing) else "function"
-        lines += ["", f".. auto{kind}:: {name}"]
-        lines += [f"   :members: {listed}"] * bool(listed)
-    return "\n".join(lines) + "\n"
+def leave_out_inherited(app, what, name, member, skip, options) -> bool | None:
+    """Leave out what a class has from scikit-learn or Python; None lets autodoc choose.
+
+    The arguments are those of Sphinx's event ``autodoc-skip-member``.
+    """
+    function = member.fget if isinstance(member, property) else member
+    module = getattr(inspect.unwrap(function), "__module__", None) or ""
+    return None if module.startswith("memdlib") else True
 
 
-def write_pages(project: Path) -> None:
-    """Write all pages of reference anew, and remove those of sections that went."""
-    pages = {}
-    for heading, names in sections((project / "book" / "api.md").read_text()).items():
-        name = heading.lower().replace(" ", "-")
-        pages[project / FOLDER / f"{name}.rst"] = page(heading, names)
-    for path in (project / FOLDER).glob("*.rst"):
-        if path not in pages:
-            path.unlink()
-    for path, text in pages.items():
-        write_whole(path, text)
+def setup(app: Sphinx) -> dict:
+    """Register the extension."""
+    # autosummary writes its pages at this event, with the priority 500
+    app.connect("builder-inited", remove_stale_pages, priority=400)
+    # sphinx-external-toc inserts its contents at this event, with the priority 100
+    app.connect("doctree-read", remove_contents, priority=50)
+    app.connect("autodoc-skip-member", leave_out_inherited)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

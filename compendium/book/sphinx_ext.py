@@ -33,7 +33,6 @@ from compendium.book.proofs import (
     read_checked,
     write_proof_pages,
 )
-from compendium.book.reference import write_pages
 from compendium.book.statements import PAGE, anchor, index_table, read_statements
 from compendium.execution.chapters import not_executed, synchronise
 from compendium.execution.runs import runs
@@ -53,7 +52,7 @@ _BROUGHT = {
 
 
 def prepare(app: Sphinx, config) -> None:
-    """Make what the pages are made of: notebooks in step, reference, list of proofs.
+    """Make what the pages are made of: notebooks in step, list of proofs.
 
     So a book that is built by ``jupyter-book build .`` is that of the sources, in a
     fresh clone as well.
@@ -65,7 +64,6 @@ def prepare(app: Sphinx, config) -> None:
     synchronise(project)
     for problem in not_executed(project):
         LOGGER.warning(problem)
-    write_pages(project)
     write_proof_pages(project)
 
 
