@@ -151,14 +151,12 @@ test-negative: $(READY)  ## planted faults, each found by its own check (part of
 test-foreign: $(READY) $(FOREIGN)/ready  ## the export under verifiers of others
 	@FOREIGN=$(FOREIGN) $(BIN)/python -m pytest -n auto tests/foreign/check_*.py
 
-lock: $(READY)  ## resolve requirements.lock anew, with it environment.yml, and the verifiers
+lock: $(READY)  ## resolve requirements.lock anew, and that of the verifiers
 	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url \
 	    --no-header --no-annotate --group all --extra notebooks pyproject.toml -o requirements.lock
 	echo $(VERIFIERS) | tr ' ' '\n' | $(BIN)/uv pip compile --quiet --universal --upgrade \
 	    --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --no-header --no-annotate - -o $(VERIFIERS_LOCK)
-	sed -i.old '/==/d' environment.yml && rm environment.yml.old
-	sed -nE 's/^([A-Za-z0-9][^\\]*[^\\ ]) *\\?$$/      - \1/p' requirements.lock >> environment.yml
 
 setup: $(READY)  ## only set up .venv
 

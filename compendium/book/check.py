@@ -11,10 +11,9 @@ from compendium.project import root
 
 
 def check_sources(project: Path) -> list[str]:
-    """Problems in sources, notebooks, table of contents and environment."""
+    """Problems in sources, notebooks and the table of contents."""
     book = project / "book"
-    problems = gates.lint_environment(project) + lint_statements(project)
-    problems += out_of_step(project)
+    problems = lint_statements(project) + out_of_step(project)
     for path in sorted(book.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         name = str(path.relative_to(project))

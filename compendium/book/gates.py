@@ -13,7 +13,6 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import jupytext
-import yaml
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from compendium.execution.notebooks import code_cells
@@ -79,16 +78,6 @@ def lint_toc(project: Path, pages: set[str]) -> list[str]:
         for page in sorted(pages)
         if not any(fnmatch.fnmatch(page, pattern) for pattern in patterns)
     ]
-
-
-def lint_environment(project: Path) -> list[str]:
-    """Whether environment.yml has other versions than the lock."""
-    lock = (project / "requirements.lock").read_text()
-    conda = yaml.safe_load((project / "environment.yml").read_text())
-    lines = re.findall(r"(?m)^[A-Za-z0-9]\S*==[^\\\n]*[^\\\s]", lock)
-    wanted = ["pip", {"pip": ["-e .[notebooks]", *lines]}]
-    problem = "environment.yml differs from requirements.lock: 'make lock'"
-    return [problem] * (conda["dependencies"][1:] != wanted)
 
 
 def lint_site(site: Path) -> list[str]:

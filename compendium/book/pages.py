@@ -6,7 +6,6 @@ import textwrap
 from pathlib import Path
 
 import yaml
-from docutils import nodes
 
 from compendium.project import GitError, ask_git, git
 
@@ -66,8 +65,11 @@ def _mark(project: Path, name: str) -> str:
     return found[1] if found else ""
 
 
-def description(doctree: nodes.document) -> str:
+def description(doctree) -> str:
     """The first paragraph of a page that is plain text, cut after a whole word."""
+    # readers of the notebooks, which ask for the citation alone, need no docutils
+    from docutils import nodes
+
     for paragraph in doctree.findall(nodes.paragraph):
         text = " ".join(paragraph.astext().split())
         own = isinstance(paragraph.parent, nodes.section)

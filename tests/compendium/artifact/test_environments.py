@@ -3,10 +3,14 @@
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+
+from tests.wheel import ranges
 
 ROOT = Path(__file__).parents[3]
 WORKFLOWS = {path.stem: path for path in (ROOT / ".github/workflows").glob("*.yml")}
@@ -56,11 +60,24 @@ def test_workflows_make_what_ci_makes_in_its_order():
     assert first + rest == made((ROOT / ".ci/run").read_text())
 
 
+def conda():
+    return yaml.safe_load((ROOT / "environment.yml").read_text())
+
+
+def test_readers_with_conda_have_the_ranges_of_the_notebooks_and_of_jupyterlab():
+    assert conda()["channels"] == ["conda-forge", "nodefaults"]
+    _, *by_conda, pip, by_pip = conda()["dependencies"]
+    *lab_extension, package = by_pip["pip"]
+    assert (pip, package) == ("pip", "-e .[notebooks]")
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    wanted = [one for one in ranges() if one.name != "dask"]
+    wanted += map(Requirement, groups["lab"])
+    assert {Requirement(one) for one in by_conda + lab_extension} == set(wanted)
+
+
 def test_every_place_has_a_python_that_the_package_supports():
     oldest = version("pyproject.toml", r'requires-python = ">=([\d.]+)"')
-    conda = yaml.safe_load((ROOT / "environment.yml").read_text())
-    assert conda["channels"] == ["conda-forge", "nodefaults"]
-    assert conda["dependencies"][0] == f"python={oldest}"
+    assert conda()["dependencies"][0] == f"python={oldest}"
     matrix = workflow(WORKFLOWS["tests"])["jobs"]["tests"]["strategy"]["matrix"]
     assert matrix["python"][0] == oldest
     (used,) = (s["with"] for s in steps(WORKFLOWS["book"]) if "python" in str(s))

@@ -10,10 +10,6 @@ chapters:
   - file: book/notebooks/c
   - file: book/api
 """
-LOCK = "numpy==1.0 \\\n    --hash=sha256:00\ntqdm==2.0 ; x \\\n    --hash=sha256:11\n"
-CONDA = """channels: [conda-forge, nodefaults]
-dependencies: [python=3.11, pip, {pip: ["-e .[notebooks]", numpy==1.0, tqdm==2.0 ; x]}]
-"""
 HIDDEN = cell("x = 1\n" * 61, "hide-input")
 RUN = '[r]\ntitle = "R"\nnotebook = "e.md"\n'
 
@@ -24,8 +20,6 @@ def repository(project):
     book = project
     book.write("book/index.md", "# Start\n")
     book.write("book/api.md", "# Reference\n")
-    book.write("requirements.lock", LOCK)
-    book.write("environment.yml", CONDA)
     book.write("_toc.yml", TOC + "  - glob: book/records/r*\n")
     book.write("book/experiments/runs.toml", RUN)
     book.write("book/experiments/e.md", HEADER + cell("print(1)"))
@@ -37,9 +31,6 @@ def repository(project):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("environment.yml", CONDA.replace("1.0", "1.1"), "differs from requirements"),
-        ("environment.yml", CONDA.replace("[notebooks]", ""), "differs from requirem"),
-        ("environment.yml", CONDA.replace("p, {", "p, numpy=2, {"), "differs from re"),
         ("book/experiments/e.md", HEADER + "It is 97.3.\n", "e.md:12: '97.3' is"),
         ("book/experiments/e.md", HEADER + HIDDEN, "code cell 1, which begins 'x = 1'"),
         ("book/plain.md", "# Plain\n", "_toc.yml does not list book/plain"),
