@@ -32,6 +32,7 @@ PAGES ?=
 RUNS ?=
 JOBS ?=
 STATUS ?=
+RECHECK ?=
 
 # Experiments run in folders of their own. Functions of make tear a path with a space.
 ifdef MEMDLIB_DATA
@@ -44,7 +45,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf test size test-lowest test-newest test-nightly notebooks-everywhere prove experiments recheck test-browser benchmarks lab readme export release verify-release test-negative test-foreign lock setup clean help
+.PHONY: book html store notebooks pdf test test-lowest test-newest test-nightly test-foreign test-browser prove experiments lab release verify-release lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -71,10 +72,6 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	echo "== chapters, re-executed"; $(NBVAL)
 	echo "== book";                  $(HTML)
 	echo "== gates";                 $(RUN) check
-	echo "== size";                  $(BIN)/python -m benchmarks.size
-
-size: $(READY)  ## how much there is to read, and how dense it is; red where memdlib is too large
-	@$(BIN)/python -m benchmarks.size
 
 # $(call tested,RESOLUTION): test memdlib with what uv resolves its ranges to, without the
 # lock, in an environment of its own; without data, whose readers are the book's.
@@ -87,50 +84,33 @@ UV_LINK_MODE=copy $$environment/bin/uv pip install --quiet --python $$environmen
 MEMDLIB_DATA= $$environment/bin/python -m pytest -n auto -p no:cacheprovider --doctest-modules $(UNITS)
 endef
 
-test-lowest:  ## unit tests of memdlib with the lowest versions that its ranges allow
+test-lowest:  #- unit tests of memdlib with the lowest versions that its ranges allow
 	@$(call tested,lowest-direct) tests/lowest/check_*.py
 
-test-newest:  ## unit tests of memdlib with the newest versions of its packages
+test-newest:  #- unit tests of memdlib with the newest versions of its packages
 	@$(call tested,highest)
 
-test-nightly: $(READY)  ## other settings than the defaults; chapters on other processors; runs again
-	@status=0  # all three are made, whatever the first finds
+test-nightly: $(READY)  #- other settings; chapters on each kind of processor; runs made again
+	@status=0  # all are made, whatever the first finds
 	$(BIN)/python -m pytest -n auto tests/nightly/check_*.py || status=1
-	$(MAKE) notebooks-everywhere || status=1
-	$(MAKE) recheck || status=1
-	exit $$status
-
-notebooks-everywhere: $(READY)  ## the stored chapters on each kind of processor in turn
-	@status=0
 	for type in $(CORETYPES); do
 	    echo "== $$type"
 	    OPENBLAS_CORETYPE=$$type $(NBVAL) || status=1
 	done
+	$(RUN) experiments --recheck || status=1
 	exit $$status
 
-prove:  ## check the proofs by Coq (says how to get it)
+prove:  #- check the proofs by Coq (says how to get it)
 	@$(PYTHON) proofs/check.py
 
-test-browser: $(READY)  ## pages in Chromium (make book or test first)
+test-browser: $(READY)  #- pages in Chromium (make book or test first)
 	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
 
-experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 only lists them
-	@$(RUN) experiments $(if $(JOBS),--jobs $(JOBS)) $(if $(STATUS),--status) $(RUNS)
-
-recheck: $(READY)  ## make a seventh of the runs again, or RUNS, and only compare
-	@$(RUN) experiments $(if $(JOBS),--jobs $(JOBS)) --recheck $(RUNS)
-
-benchmarks: $(READY)  ## speed against named peers, as ratios
-	@$(BIN)/python -m benchmarks
+experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 lists, RECHECK=1 compares
+	@$(RUN) experiments $(if $(JOBS),--jobs $(JOBS)) $(if $(STATUS),--status) $(if $(RECHECK),--recheck) $(RUNS)
 
 lab: $(READY)  ## open JupyterLab, which sets statements, on the notebooks
 	@$(BIN)/jupyter lab book/notebooks
-
-readme: $(READY)  ## write the tables of README.md
-	@$(RUN) readme
-
-export: $(READY)  ## claims and results for others' tools, to _build/export
-	@$(RUN) export
 
 # Pages are built anew: a folder that was built into before has pages of other commits.
 release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book pdf first)
@@ -145,10 +125,7 @@ verify-release:  ## compare a release with what was published; FILE=archive DIGE
 	@$(PYTHON) -I compendium/artifact/verify.py "$$ARCHIVE" $${PUBLISHED:+"$$PUBLISHED"}
 unexport FILE DIGEST
 
-test-negative: $(READY)  ## planted faults, each found by its own check (part of make test)
-	@$(BIN)/python -m pytest tests/book/test_negative.py tests/book/test_nbval.py
-
-test-foreign: $(READY) $(FOREIGN)/ready  ## the export under verifiers of others
+test-foreign: $(READY) $(FOREIGN)/ready  #- the export under verifiers of others
 	@FOREIGN=$(FOREIGN) $(BIN)/python -m pytest -n auto tests/foreign/check_*.py
 
 lock: $(READY)  ## resolve requirements.lock anew, and that of the verifiers
@@ -214,7 +191,9 @@ $(FOREIGN)/ready: $(READY)
 	$(call installation,mark,$(FOREIGN),$(VERIFIERS_LOCK))
 
 clean:  ## remove everything that is not committed
-	rm -rf .venv _build
+	rm -rf .venv _build book/api book/proofs
 
 help:
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+	echo; echo "What CI runs besides make test:"
+	grep -E '^[a-z-]+:.*#- ' $(MAKEFILE_LIST) | sed 's/:.*#- /\t/' | expand -t 16
