@@ -6,10 +6,10 @@ A page describes one object: its docstring, and the members that this project wr
 import inspect
 from pathlib import Path
 
-from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.ext.autosummary import autosummary_toc
 from sphinx.ext.autosummary.generate import find_autosummary_in_files
+from sphinx.transforms import SphinxTransform
 
 
 def remove_stale_pages(app: Sphinx) -> None:
@@ -22,10 +22,14 @@ def remove_stale_pages(app: Sphinx) -> None:
             page.unlink()
 
 
-def remove_contents(app: Sphinx, doctree: nodes.document) -> None:
-    """Remove the contents that autosummary adds: ``_toc.yml`` lists the pages."""
-    for contents in list(doctree.findall(autosummary_toc)):
-        contents.parent.remove(contents)
+class RemoveContents(SphinxTransform):
+    """Removes the contents that autosummary adds to a page: ``_toc.yml`` lists them."""
+
+    default_priority = 50  # before sphinx-external-toc inserts its own, at 100
+
+    def apply(self) -> None:
+        for contents in list(self.document.findall(autosummary_toc)):
+            contents.parent.remove(contents)
 
 
 def leave_out_inherited(app, what, name, member, skip, options) -> bool | None:
@@ -42,7 +46,6 @@ def setup(app: Sphinx) -> dict:
     """Register the extension."""
     # autosummary writes its pages at this event, with the priority 500
     app.connect("builder-inited", remove_stale_pages, priority=400)
-    # sphinx-external-toc inserts its contents at this event, with the priority 100
-    app.connect("doctree-read", remove_contents, priority=50)
+    app.add_transform(RemoveContents)
     app.connect("autodoc-skip-member", leave_out_inherited)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
