@@ -1,1 +1,1 @@
-"""Speed against named peers, and counts of random cases: ``python -m benchmarks``."""
+"""Speed against named peers: ``python -m benchmarks``."""

@@ -2,23 +2,16 @@
 
 The floor is one pass over the bytes of the data, in the unit of the row (nan where the
 row is no time), and the column after it says how many floors ours takes.
-
-``moment_problems`` and ``nml_claims`` print tables of their own, of ``--cases`` random
-cases, and only when they are named. ``calibration`` is run by itself: ``python -m
-benchmarks.calibration``.
 """
 
 import argparse
-from functools import partial
 
 from benchmarks import (
     dense_fit_and_rank,
     densities,
     kernels,
     memory,
-    moment_problems,
     nml,
-    nml_claims,
     recommended,
     sparse_choose_size,
     sparse_fit_and_rank,
@@ -38,32 +31,17 @@ BENCHMARKS = {
 }
 
 
-def main(names: list[str], n_cases: int = 1000, n_jobs: int = 1) -> None:
+def main(names: list[str]) -> None:
     """Print work, figures of both sides, their ratio and its goal.
 
     Parameters
     ----------
     names : list of str
         Which benchmarks to run; all if empty.
-    n_cases : int, default=1000
-        Of tables of random cases.
-    n_jobs : int, default=1
-        Processes that make them, where they can be shared out.
     """
-    tables = {
-        "moment_problems": partial(moment_problems.main, n_cases),
-        "nml_claims": partial(nml_claims.main, n_cases, n_jobs),
-    }
-    unknown = sorted(set(names) - set(BENCHMARKS) - set(tables))
+    unknown = sorted(set(names) - set(BENCHMARKS))
     if unknown:
-        known = [*BENCHMARKS, *tables]
-        raise SystemExit(f"no benchmark {unknown[0]!r}; choose from {known}")
-    asked = [name for name in tables if name in names]
-    for name in asked:
-        tables[name]()
-    names = [name for name in names if name not in tables]
-    if asked and not names:
-        return
+        raise SystemExit(f"no benchmark {unknown[0]!r}; choose from {[*BENCHMARKS]}")
     print(
         f"{'work':66} {'ours':>12} {'peer':>12} {'ratio':>7} {'goal':>5} "
         f"{'floor':>10} {'x floor':>8}  peer"
@@ -84,7 +62,4 @@ def main(names: list[str], n_cases: int = 1000, n_jobs: int = 1) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--jobs", type=int, default=1)
-    asked = parser.parse_args()
-    main(asked.names, asked.cases, asked.jobs)
+    main(parser.parse_args().names)

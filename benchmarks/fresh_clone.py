@@ -2,7 +2,7 @@
 
 Clones the committed state into a temporary folder, runs set-up, ``make book`` and
 ``make test`` there, and writes what they took to ``benchmarks/fresh_clone.json``, from
-which the README's table of times is made (``make readme``).
+which the chapter *Reproduce this book* makes its table.
 """
 
 import json

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchmarks import moment_problems
 from memdlib import MaxEntDensity
 from memdlib.densities import (
     InfeasibleMomentsError,
@@ -17,6 +16,7 @@ from memdlib.densities import (
     matching,
     read_support,
 )
+from tests.densities import moment_problems
 
 LINE, HALF, LEFT = (-np.inf, np.inf), (0.0, np.inf), (-np.inf, 0.0)
 

@@ -75,7 +75,7 @@ def models(draw, most_samples):
 def test_every_path_is_the_literal_sum(case):
     counts, values, m, intercept = case
     assume(math.prod(n + 1 for n in counts) <= 300 and sum(counts) <= 12)
-    # the reference loses digits at near ties; mpmath judges these in nml_claims
+    # the reference loses digits at near ties; mpmath judges these in hostile_models
     assume(np.diff(np.sort(values)).min() > 1e-3 * np.ptp(values))
     truth = literal_complexity(counts, values, m, intercept)
     model = model_or_none(case)

@@ -1,4 +1,4 @@
-"""Random moment problems: what MaxEntDensity makes of a thousand on each support.
+"""Random moment problems on each support, and what MaxEntDensity makes of them.
 
 A problem is the moments of a random law, or moments moved past the edge of what is
 possible. Whether it has an answer is decided in exact rational arithmetic (signs of the
@@ -272,11 +272,3 @@ def outcomes(name: str, n_problems: int, seed: int = 0) -> dict[str, int]:
     rng = np.random.default_rng([97, seed, list(SUPPORTS).index(name)])
     found = [judge(random_problem(rng, name)) for _ in range(n_problems)]
     return {outcome: found.count(outcome) for outcome in OUTCOMES}
-
-
-def main(n_problems: int = 1000) -> None:
-    """Print a table, support by support."""
-    print(f"{'support':14}" + "".join(f"{outcome:>17}" for outcome in OUTCOMES))
-    for name in SUPPORTS:
-        counts = outcomes(name, n_problems).values()
-        print(f"{name:14}" + "".join(f"{n:17}" for n in counts), flush=True)

@@ -1,7 +1,5 @@
 """Posteriors of make_memd on random problems: log-loss beside that of named peers.
 
-    python -m benchmarks.calibration
-
 A problem is a training set and a large test set of one truth, of one of these kinds:
 normal classes with one covariance or one each, with a third class far away, with a rare
 class, with many classes; halves of real tables; simulated texts. "T = 1" is the model
@@ -11,13 +9,11 @@ posterior is clipped, of anyone: peers are scored by their decision functions, w
 softmax does not round to zero.
 """
 
-import argparse
 import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -48,8 +44,6 @@ KINDS = {
 LINEAR = ("equal covariances", "far class", "rare class", "many classes")
 REAL = (load_iris, load_wine, load_breast_cancer)
 RULES = ("memd", "T = 1", "LDA", "QDA", "logistic", "shares")
-# Nats that make_memd may lie above "T = 1", and above LDA on its own model.
-ABOVE_PLAIN, ABOVE_LDA = 0.01, 0.02
 
 
 class Problem(NamedTuple):
@@ -72,24 +66,25 @@ class Problem(NamedTuple):
     y_test: NDArray
 
 
-def problems(share: float = 1.0) -> Iterator[Problem]:
-    """Random problems, each with a seed of its own.
+def problems(kind: str, count: int) -> Iterator[Problem]:
+    """Random problems of a kind, each with a seed of its own.
 
     Parameters
     ----------
-    share : float in (0, 1], default=1.0
-        Of the problems of each kind, the first ones; one at least.
+    kind : str
+        Of ``KINDS``.
+    count : int
 
     Yields
     ------
     Problem
     """
-    for number, (kind, count) in enumerate(KINDS.items()):
-        for seed in range(max(1, round(share * count))):
-            rng = np.random.default_rng([30, number, seed])
-            make = {"texts": _texts, "real halves": _real}.get(kind, _normals)
-            about, *data = make(rng, kind, seed)
-            yield Problem(f"{kind} {seed}: {about}", kind, *data)
+    number = list(KINDS).index(kind)
+    make = {"texts": _texts, "real halves": _real}.get(kind, _normals)
+    for seed in range(count):
+        rng = np.random.default_rng([30, number, seed])
+        about, *data = make(rng, kind, seed)
+        yield Problem(f"{kind} {seed}: {about}", kind, *data)
 
 
 def _normals(rng, kind, seed):
@@ -234,85 +229,3 @@ def _quadratic(singular):
 
 def _logistic():
     return LogisticRegression(C=1.0, max_iter=1000)
-
-
-def table(kinds: list[str], names: list[str], found: list[dict[str, float]]) -> str:
-    """Kind by kind: mean log-losses, regrets and counts, and the worst problems.
-
-    Parameters
-    ----------
-    kinds, names : list of str
-        One a problem.
-    found : list of dict
-        Of :func:`losses`.
-
-    Returns
-    -------
-    str
-        Regret is what make_memd lies above the best of T = 1, LDA, QDA and logistic.
-    """
-    kinds = np.array(kinds)
-    loss = {rule: np.array([one[rule] for one in found]) for rule in RULES}
-    peers = np.array([loss[rule] for rule in RULES[1:-1]])
-    regret = loss["memd"] - np.nanmin(peers, axis=0)
-    over_plain = loss["memd"] - loss["T = 1"]
-    over_lda = np.where(np.isin(kinds, LINEAR), loss["memd"] - loss["LDA"], -np.inf)
-    lines = [
-        f"{'kind':20}{'n':>4}"
-        + "".join(f"{rule:>10}" for rule in RULES)
-        + f"{'regret':>9}{'worst':>9}{'> T = 1':>9}{'worst':>9}{'> LDA':>7}{'worst':>9}"
-    ]
-    for kind in [*dict.fromkeys(kinds.tolist()), "all"]:
-        at = (kinds == kind) | (kind == "all")
-        linear = np.isfinite(over_lda[at]).any()
-        lines.append(
-            f"{kind:20}{at.sum():4}"
-            + "".join(_cell(loss[rule][at].mean()) for rule in RULES)
-            + f"{regret[at].mean():9.4f}{regret[at].max():9.4f}"
-            f"{(over_plain[at] > ABOVE_PLAIN).sum():9}{over_plain[at].max():9.4f}"
-            + (
-                f"{(over_lda[at] > ABOVE_LDA).sum():7}{over_lda[at].max():9.4f}"
-                if linear
-                else f"{'-':>7}{'-':>9}"
-            )
-        )
-    linear = np.isin(kinds, LINEAR)
-    lines += [
-        "",
-        f"above T = 1 by more than {ABOVE_PLAIN}: "
-        f"{(over_plain > ABOVE_PLAIN).sum()} of {len(names)}",
-        f"above LDA by more than {ABOVE_LDA}, covariances equal: "
-        f"{(over_lda > ABOVE_LDA).sum()} of {linear.sum()}",
-    ]
-    for title, excess in (("T = 1", over_plain), ("LDA", over_lda)):
-        worst = np.argsort(-excess)[:5]
-        lines += [f"furthest above {title}:"]
-        lines += [f"  {excess[i]:8.4f}  {names[i]}" for i in worst]
-    return "\n".join(lines)
-
-
-def _cell(value):
-    return f"{'-':>10}" if np.isnan(value) else f"{value:10.4f}"
-
-
-def main(share: float = 1.0, n_jobs: int = 1) -> None:
-    """Print the table.
-
-    Parameters
-    ----------
-    share : float in (0, 1], default=1.0
-        Of the two hundred problems.
-    n_jobs : int, default=1
-        Processes.
-    """
-    asked = list(problems(share))
-    found = Parallel(n_jobs)(delayed(losses)(problem) for problem in asked)
-    print(table([one.kind for one in asked], [one.name for one in asked], found))
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration")
-    parser.add_argument("--share", type=float, default=1.0)
-    parser.add_argument("--jobs", type=int, default=1)
-    asked = parser.parse_args()
-    main(asked.share, asked.jobs)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import mpmath
 import numpy as np
-from joblib import Parallel, delayed
 
 from memdlib.nml import conditional_complexity_estimate
 from memdlib.nml.complexity import solve
@@ -302,32 +301,3 @@ def judged(claim: NamedTuple, truth: float, call: tuple) -> str:
         return claim.method
     print(f"{call}: {claim}, truth {truth!r}", flush=True)
     return f"{claim.method} beyond"
-
-
-def main(n_models: int = 500, n_jobs: int = 1) -> None:
-    """Print a table, way by way.
-
-    Parameters
-    ----------
-    n_models : int, default=500
-        Rounded up to whole blocks of twenty-five.
-    n_jobs : int, default=1
-        Processes.
-    """
-    blocks = range(-(-n_models // BLOCK))
-    print_table(sum(Parallel(n_jobs)(delayed(outcomes)(b) for b in blocks), Counter()))
-
-
-def print_table(found: Counter[str]) -> None:
-    """Print how many results there are of each way, and how many are beyond.
-
-    Parameters
-    ----------
-    found : Counter
-        As from `outcomes`.
-    """
-    ways = sorted({name.removesuffix(" beyond") for name in found})
-    print(f"{'way':24}{'claims':>9}{'beyond':>9}")
-    for way in ways:
-        beyond = found[f"{way} beyond"]
-        print(f"{way:24}{found[way] + beyond:9}{beyond:9}")
