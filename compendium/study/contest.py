@@ -115,8 +115,10 @@ class StoppedBoosting(ClassifierMixin, BaseEstimator):
         common = {"min_samples_leaf": 5, "random_state": self.random_state}
         stop = {"early_stopping": True, "validation_fraction": 0.2}
         first = HistGradientBoostingClassifier(max_iter=self.most, **stop, **common)
-        # the last ten are those that no longer helped
-        self.n_iter_ = max(1, first.fit(X, y).n_iter_ - first.n_iter_no_change)
+        first.fit(X, y)
+        # a score for each number of iterations from none on: those that came after the
+        # best did not help, and where it is the last, none came after it
+        self.n_iter_ = max(1, int(first.validation_score_.argmax()))
         self.best_score_ = first.validation_score_.max()
         stop = {"early_stopping": False, "max_iter": self.n_iter_}
         self._model = HistGradientBoostingClassifier(**stop, **common).fit(X, y)
