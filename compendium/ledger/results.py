@@ -1,8 +1,12 @@
 """Results of experiments: one JSON file a run, values beside their provenance."""
 
 import json
+import math
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from statistics import fmean
 
+import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
@@ -64,3 +68,94 @@ def fold_counts(parts: dict[str, dict[str, NDArray]]) -> pd.DataFrame:
             columns |= {f"right_{f}": right, f"of_{f}": of}
         tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)
+
+
+def times_drawn(repeats: Iterable[int]) -> str:
+    """How often the folds of several runs were drawn, in words.
+
+    Examples
+    --------
+    >>> times_drawn([5, 5])
+    '5 times'
+    >>> times_drawn([8, 5, 10, 5])
+    '5 times, or 8 or 10 where a verdict depends on it'
+    """
+    fewest, *more = sorted(set(repeats))
+    if not more:
+        return f"{fewest} times"
+    several = " or ".join(map(str, more))
+    return f"{fewest} times, or {several} where a verdict depends on it"
+
+
+def wrong_means(values: dict, tested: list | None = None, at: str = "") -> list[str]:
+    """Means that are not those of the counts, draws or sets that stand beside them.
+
+    Parameters
+    ----------
+    values : dict
+        Of a result, or a part of it.
+    tested : list, optional
+        Rows that were tested in each repeat, or in each of its folds, if the values
+        around the part say so.
+    at : str
+        Place of the part.
+
+    Returns
+    -------
+    list of str
+        A sentence for each, with its place; empty if all are right.
+
+    Examples
+    --------
+    >>> wrong_means({"svm": {"accuracy": {"mean": 95.0, "row": 5.0}, "correct": [18]}})
+    ['svm.accuracy.mean is 95.0, what stands beside it says 90.0']
+    """
+    tested = values.get("tested", tested)
+    sentences = []
+    for place, stored, recomputed in _recomputed_means(values, tested):
+        if recomputed is None:
+            problem = "has counts beside it, but no number of tested rows"
+        elif not math.isclose(stored, recomputed, rel_tol=1e-9, abs_tol=1e-6):
+            problem = f"is {stored}, what stands beside it says {recomputed}"
+        else:
+            continue
+        sentences.append(f"{at}.{place}".lstrip(".") + f" {problem}")
+    for key, part in values.items():
+        if isinstance(part, dict):
+            sentences += wrong_means(part, tested, f"{at}.{key}".lstrip("."))
+    return sentences
+
+
+def _recomputed_means(
+    part: dict, tested: list | None
+) -> Iterator[tuple[str, float, float | None]]:
+    """Place and value of each mean of a part, and what its neighbours make of it."""
+    if "by_draw" in part:
+        yield "accuracy.mean", part["accuracy"]["mean"], fmean(part["by_draw"])
+    elif "by_set" in part:
+        for key in ("accuracy", "log_loss"):
+            of_sets = [one[key] for one in part["by_set"].values()]
+            yield key, part[key], fmean(of_sets)
+    elif "mean" in part and "correct" in part:  # of the counts themselves
+        yield "mean", part["mean"], fmean(part["correct"])
+    elif "accuracy" in part and "correct" in part:
+        yield from _recomputed_accuracies(part["accuracy"], part["correct"], tested)
+
+
+def _recomputed_accuracies(
+    accuracy: dict, correct: dict | list, tested: list | None, at: str = "accuracy"
+) -> Iterator[tuple[str, float, float | None]]:
+    """The same of accuracies in per cent and their counts, which have the same keys."""
+    if "mean" not in accuracy:
+        for key, part in accuracy.items():
+            yield from _recomputed_accuracies(part, correct[key], tested, f"{at}.{key}")
+        return
+    recomputed = None
+    if "row" in accuracy:  # per cent that one row makes
+        recomputed = fmean(correct) * accuracy["row"]
+    elif tested is not None:
+        right, rows = np.asarray(correct), np.asarray(tested)
+        if right.ndim == 2:  # repeats and their folds
+            right, rows = right.sum(axis=1), rows.sum(axis=1)
+        recomputed = float(np.mean(100 * right / rows))
+    yield f"{at}.mean", accuracy["mean"], recomputed

@@ -1,8 +1,11 @@
 import json
+from copy import deepcopy
+from functools import reduce
+from operator import getitem
 
 import pytest
 
-from compendium.ledger.results import write_result
+from compendium.ledger.results import times_drawn, write_result, wrong_means
 
 
 def test_a_result_is_left_in_the_working_folder(tmp_path, monkeypatch):
@@ -15,3 +18,62 @@ def test_a_result_is_left_in_the_working_folder(tmp_path, monkeypatch):
         write_result({"a": float("nan")})
     assert (tmp_path / "result.json").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+
+SOUND = {
+    "svm": {"accuracy": {"mean": 97.5, "row": 5.0}, "correct": [19, 20]},
+    "kernels": {
+        "tested": [[3, 2], [3, 2]],
+        "knn": {"accuracy": {"mean": 70.0}, "correct": [[3, 0], [2, 2]]},
+    },
+    "rules": {
+        "tested": [10, 8],
+        "accuracy": {"3": {"plain": {"mean": 65.0}}},
+        "correct": {"3": {"plain": [8, 4]}},
+    },
+    "boosting": {"accuracy": {"mean": 91.0}, "by_draw": [90.0, 92.0]},
+    "one for all": {
+        "accuracy": 75.0,
+        "log_loss": 0.25,
+        "by_set": {
+            "a": {"accuracy": 70.0, "log_loss": 0.5},
+            "b": {"accuracy": 80.0, "log_loss": 0.0},
+        },
+    },
+    "curve": {"mean": 1.333333, "correct": [1, 1, 2]},
+}
+MEANS = [
+    ("svm", "accuracy", "mean"),
+    ("kernels", "knn", "accuracy", "mean"),
+    ("rules", "accuracy", "3", "plain", "mean"),
+    ("boosting", "accuracy", "mean"),
+    ("one for all", "accuracy"),
+    ("one for all", "log_loss"),
+    ("curve", "mean"),
+]
+
+
+def test_means_that_follow_from_what_stands_beside_them_are_right():
+    assert wrong_means(SOUND) == []
+
+
+@pytest.mark.parametrize("keys", MEANS, ids=" ".join)
+def test_a_mean_that_is_not_that_of_its_folds_is_named(keys):
+    values = deepcopy(SOUND)
+    part = reduce(getitem, keys[:-1], values)
+    right = part[keys[-1]]
+    part[keys[-1]] = right + 0.01
+    (sentence,) = wrong_means(values)
+    assert sentence.startswith(f"{'.'.join(keys)} is {right + 0.01}, what stands")
+    assert float(sentence.split()[-1]) == pytest.approx(right, abs=1e-6)
+
+
+def test_counts_need_the_number_of_rows():
+    values = {"svm": {"accuracy": {"mean": 90.0}, "correct": [9, 9]}}
+    (sentence,) = wrong_means(values)
+    assert "svm.accuracy.mean has counts beside it, but no number of" in sentence
+
+
+def test_how_often_folds_were_drawn_is_said_of_any_numbers():
+    assert times_drawn([5]) == times_drawn([5, 5]) == "5 times"
+    assert times_drawn([6, 5, 5, 10]).startswith("5 times, or 6 or 10 where")
