@@ -2,10 +2,10 @@
 
 import argparse
 import errno
+import os
 import signal
 import sys
 from importlib import import_module
-from pathlib import Path
 
 from compendium.data import DatasetError
 from compendium.project import GitError
@@ -45,7 +45,6 @@ def main(arguments: list[str] | None = None) -> int:
         "--status", **what, const="status", help="list where each is from"
     )
     runs.add_argument("--recheck", **what, const="recheck", help="compare a seventh")
-    runs.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     for part in (added["store"], runs):
         part.add_argument(
             "--jobs", type=int, help="notebooks at a time; default: cores"
@@ -57,7 +56,11 @@ def main(arguments: list[str] | None = None) -> int:
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.default_int_handler)
     try:
-        return getattr(import_module(f"compendium.{module}"), work)(**given)
+        status = getattr(import_module(f"compendium.{module}"), work)(**given)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # a reader such as head, who has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (DatasetError, GitError) as error:
         print(f"error: {error}")
     except OSError as error:

@@ -99,7 +99,9 @@ def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEn
     version of the action, unless there were changes beside it.
     """
     about = read_result(run.name, project)
-    machine, commit = about["machine"], "" if about["dirty"] else about["commit"]
+    machine = about["machine"]
+    # it is None where git did not say
+    commit = about["commit"] if about["dirty"] is False else None
 
     def used(key: str, kind: str, **properties) -> ContextEntity:
         return _entity(crate, f"#{key}", **{"@type": kind}, **properties)

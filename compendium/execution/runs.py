@@ -2,16 +2,18 @@
 
 ``book/experiments/runs.toml`` lists the runs. Each leaves one result,
 ``data/results/<run>.json``, and one lab record, ``book/records/<run>.ipynb``. A result
-is ``{values, commit, dirty, parameters, seed, data, packages, machine, seconds, mib}``.
-It is never out of date: :func:`problems` are what makes it wrong, and how far the code
-has gone since is a report (``make experiments STATUS=1``).
+is ``{values, commit, dirty, code, parameters, data, packages, machine, seconds, mib}``;
+seeds are parameters. Code that changes does not make it wrong: :func:`problems` do, and
+how far the code has gone since is a report (``make experiments STATUS=1``).
 """
 
+import hashlib
 import math
 import os
 import platform
 import re
 import tomllib
+from ast import literal_eval
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -19,17 +21,24 @@ from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
+import papermill
+from nbformat import NotebookNode
 from threadpoolctl import threadpool_info
 
 from compendium.data import fingerprint
-from compendium.execution.notebooks import code_cells, read_source, with_parameters
-from compendium.ledger.results import read_result
+from compendium.execution.notebooks import code_cells, read_source
+from compendium.ledger.results import read_result, wrong_means
 from compendium.project import git
 
-CODE = ("memdlib", "compendium/study")  # numbers come from these and from the notebook
+# Numbers come from these and from the notebook.
+CODE = ("memdlib", "compendium/data", "compendium/study")
 PACKAGES = ("memdlib", "numpy", "scipy", "scikit-learn", "pandas")
 BLAS = "{internal_api} {version}, {architecture}"
 TIMES = ("seconds", "fit", "predict")  # keys of values that are times
+
+
+class RunError(ValueError):
+    """A run cannot be made, or has not made what it should; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -82,22 +91,72 @@ def runs(project: Path) -> dict[str, Run]:
     return {name: Run(name=name, **entry) for name, entry in listed.items()}
 
 
+def parameters_of(run: Run, notebook: NotebookNode) -> dict:
+    """All parameters of a run, seeds too: those handed over, and other defaults.
+
+    Raises
+    ------
+    RunError
+        If one is handed over that the notebook has not, or a default is no literal.
+    """
+    defaults = {}
+    for name, inferred in papermill.inspect_notebook(notebook).items():
+        try:
+            defaults[name] = literal_eval(inferred["default"])
+        except (ValueError, SyntaxError):
+            raise RunError(
+                f"{run.source()}: the default of the parameter {name!r} is "
+                f"{inferred['default']!r}; write a literal on one line"
+            ) from None
+    if unknown := sorted(set(run.arguments()) - set(defaults)):
+        raise RunError(
+            f"{run.name}: no parameter named {unknown[0]!r} in the cell tagged "
+            f"'parameters' of {run.source()}; it has {sorted(defaults)}"
+        )
+    return defaults | run.arguments()
+
+
+def code_hash(project: Path, run: Run) -> str:
+    """SHA-256 of all code that the numbers of a run come from."""
+    files = [project / run.source()]
+    for folder in CODE:
+        files += sorted((project / folder).rglob("*.py"))
+        files += sorted((project / folder).rglob("*.toml"))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(project)}\0".encode())
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
 def provenance(project: Path, run: Run) -> dict:
     """What the result of a run says of itself, besides values, time and memory.
 
-    The commit and whether there are changes is None where git gives no answer.
+    Commit and whether there were changes beside it are None where git does not say.
     """
+    commit = git(project, "rev-parse", "HEAD") or None
     changes = git(project, "status", "--short", "--", *CODE, run.source())
+    unknown = commit is None or changes is None
     return {
-        "commit": git(project, "rev-parse", "HEAD"),
-        "dirty": changes if changes is None else changes != "",
-        "parameters": run.arguments(),
-        "seed": run.parameters.get("seed"),
+        "commit": commit,
+        "dirty": None if unknown else bool(changes),
+        "code": code_hash(project, run),
+        "parameters": parameters_of(run, read_source(project / run.source())),
         "data": {name: fingerprint(name) for name in run.sets()},
         "packages": {"python": platform.python_version()}
         | {name: version(name) for name in PACKAGES},
         "machine": machine(),
     }
+
+
+def is_current(project: Path, run: Run) -> bool:
+    """Whether a run has a record, and a result of what it would be made of now."""
+    if not all((project / path).is_file() for path in run.made()):
+        return False
+    stored = read_result(run.name, project)
+    now = provenance(project, run)
+    keys = ("code", "parameters", "data", "packages")
+    return all(stored.get(key) == now[key] for key in keys)
 
 
 def machine() -> dict[str, str | int | list[str]]:
@@ -161,21 +220,28 @@ def moved(
 def problems(project: Path, run: Run) -> list[str]:
     """What is wrong with the stored result and lab record of a run.
 
-    Both must be there; their parameters must be those of ``runs.toml``, the data those
-    of the registry, and the code of the record that of the notebook.
+    Both must be there; the parameters must be those of ``runs.toml`` and of the
+    notebook, the data those of the registry, the means those of their folds, and the
+    code of the record that of the notebook.
     """
     if lost := [path for path in run.made() if not (project / path).is_file()]:
         return [f"{run.name}: no {path}" for path in lost]
+    notebook = read_source(project / run.source())
+    try:
+        parameters = parameters_of(run, notebook)
+    except RunError as error:
+        return [str(error)]
     stored = read_result(run.name, project)
     data = {name: fingerprint(name) for name in run.sets()}
-    found = [*moved(stored["parameters"], run.arguments(), at="parameters")]
-    found += moved(stored["data"], data, at="data")
-    if found:
-        return [f"{run.name}: {at} was {old!r}, is {new!r}" for at, old, new in found]
-    source = read_source(project / run.source())
-    wanted = with_parameters(source, run.name, run.arguments())
+    differences = [*moved(stored["parameters"], parameters, at="parameters")]
+    differences += moved(stored["data"], data, at="data")
+    found = [f"{at} was {old!r}, is {new!r}" for at, old, new in differences]
+    found += wrong_means(stored["values"])
+    wanted = papermill.execute_notebook(
+        notebook, None, run.arguments(), prepare_only=True
+    )
     record = nbformat.read(project / run.made()[1], as_version=4)
-    one, other = (code_cells(notebook) for notebook in (wanted, record))
-    if [cell.source for cell in one] == [cell.source for cell in other]:
-        return []
-    return [f"{run.name}: its record has other code than {run.source()}"]
+    wanted_code = [cell.source for cell in code_cells(wanted)]
+    if wanted_code != [cell.source for cell in code_cells(record)]:
+        found.append(f"its record has other code than {run.source()}")
+    return [f"{run.name}: {problem}" for problem in found]

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from compendium.execution.experiments import compute
+from compendium.execution.experiments import make_runs
 from compendium.execution.runs import runs
+from compendium.ledger.results import read_result
 from compendium.study.reviews import write_reviews
 
 ROOT = Path(__file__).parents[2]
@@ -17,7 +18,9 @@ def test_the_path_of_a_file_is_a_parameter(tmp_path):
     write_reviews(path, 600, n_words=400, seed=4)
     given = {"path": str(path), "column": "Text", "once": True, "measure_memory": False}
     run = replace(runs(ROOT)["lecture-reviews"], parameters=given)
-    values = compute(ROOT, run)[1]["values"]
+    ((_, error),) = make_runs(ROOT, [run], tmp_path, jobs=1)
+    assert not error
+    values = read_result(run.name, tmp_path)["values"]
     frame = pd.read_csv(path)
     frame = frame[frame["Score"] != 3]
     assert not values["imitation"]

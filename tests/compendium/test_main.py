@@ -1,4 +1,7 @@
 import errno
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -63,3 +66,13 @@ def test_another_error_of_the_system_keeps_its_trace(monkeypatch):
     monkeypatch.setattr(check, "main", stop)
     with pytest.raises(FileNotFoundError):
         command.main(["check"])
+
+
+def test_a_reader_who_has_seen_enough_ends_the_command_quietly():
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-Pm", "compendium", "experiments", "--status"]
+    with os.fdopen(writing, "wb") as closed:
+        done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE)
+    assert done.stderr == b""
+    assert done.returncode == 1

@@ -37,10 +37,26 @@ def test_one_action_for_each_lab_record(files):
             f"book/records/{run.name}.ipynb",
         ]
         assert f"make experiments RUNS={run.name}: " in action["description"]
-        named = None if about["dirty"] else f"urn:git:commit:{about['commit']}"
+        known = about["dirty"] is False
+        named = f"urn:git:commit:{about['commit']}" if known else None
         assert action.get("version") == named
         used = [entities[part["@id"]] for part in action["object"]]
         assert {u["name"]: u["sha256"] for u in used if "sha256" in u} == about["data"]
+
+
+@pytest.mark.parametrize(
+    ("commit", "dirty", "named"),
+    [("c" * 40, False, True), ("c" * 40, True, False), (None, None, False)],
+)
+def test_an_action_names_a_commit_only_of_code_that_is_known(
+    built, commit, dirty, named
+):
+    path = built.root / "data/results/r.json"
+    about = json.loads(path.read_text()) | {"commit": commit, "dirty": dirty}
+    path.write_text(json.dumps(about))
+    graph = json.loads(export.export_files(built.root)[METADATA])["@graph"]
+    (action,) = (e for e in graph if e["@type"] == "CreateAction")
+    assert ("version" in action) == named
 
 
 def test_the_crate_describes_every_file_and_no_other(files):

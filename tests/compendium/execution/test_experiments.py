@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from datetime import date
 from pathlib import Path
 
@@ -11,10 +10,10 @@ import psutil
 import pytest
 
 from compendium.__main__ import main
-from compendium.data import DatasetError
 from compendium.execution import experiments as module
-from compendium.execution.runs import problems, runs
+from compendium.execution.runs import is_current, problems, runs
 from compendium.ledger.results import read_result
+from compendium.project import git
 from tests.compendium.conftest import HEADER, cell
 from tests.waiting import wait_until
 
@@ -42,38 +41,13 @@ Path("result.json").write_text(json.dumps({"size": size + 0.5, "seconds": time.t
 """
 
 
-# in the place of a process with a kernel; the second run lasts as long as its caller
-QUICK = """
-import json, sys
-from pathlib import Path
-into, name = sys.argv[1:]
-if name == "silent":
-    sys.exit(name + ": the notebook never called write_result")
-if name == "second" and Path("wait").exists():
-    Path("mark").touch()
-    sys.exit(sys.stdin.read())
-path = Path(into, "data", "results", name + ".json")
-path.parent.mkdir(parents=True, exist_ok=True)
-values = {"size": 2.5, "seconds": 7}
-path.write_text(json.dumps({"values": values, "seconds": 1, "mib": 1}))
-"""
-
-
 @pytest.fixture
 def bench(project, signals):
     project.write("book/experiments/runs.toml", RUNS)
-    defaults = 'run = ""\ndataset = ""\nsize = 1'
+    defaults = 'run = ""\ndataset = ""\nsize = 1\nseed = 7'
     text = HEADER + "What it does.\n\n" + cell(defaults, "parameters") + cell(WRITE)
     project.write("book/experiments/e.md", text)
     return project
-
-
-@pytest.fixture
-def quick(bench, monkeypatch):
-    """Runs without kernels."""
-    child = sys.executable, str(bench.write("quick.py", QUICK))
-    monkeypatch.setattr(module, "CHILD", child)
-    return bench
 
 
 def experiments(*arguments):
@@ -87,99 +61,156 @@ def test_runs_are_made_with_records(bench, capsys):
     said = capsys.readouterr().out
     assert "  size: 2.6 -> 2.5" in said and "s for 1 runs" in said
     result = read_result("first", bench.root)
-    named = "commit data dirty machine mib packages parameters seconds seed values"
+    named = "code commit data dirty machine mib packages parameters seconds values"
     assert list(result) == named.split()
     assert result["values"]["size"] == 2.5
-    assert result["parameters"] == {"size": 2, "run": "first", "dataset": "iris"}
+    given = {"size": 2, "run": "first", "dataset": "iris"}
+    assert result["parameters"] == given | {"seed": 7}
     assert result["commit"] is None and result["dirty"] is None  # there is no history
     assert 10 < result["mib"] < 1000  # a kernel and no data
     assert {"python", "numpy", "memdlib"} <= set(result["packages"])
     assert problems(bench.root, runs(bench.root)["first"]) == []
-    record = json.loads((bench.root / "book/records/first.ipynb").read_text())
+    text = (bench.root / "book/records/first.ipynb").read_text("utf-8")
+    record = json.loads(text)
     assert record["cells"][0]["source"][0] == "# The first run\n"
     assert record["metadata"]["memdlib"] == {"source": "book/experiments/e.md"}
+    assert "papermill" not in text and "start_time" not in text and "iopub" not in text
+    # nothing has changed, so nothing is made again
+    before = bench.files()
+    assert experiments("first") == 0
+    assert capsys.readouterr().out.startswith("1 of 1 runs have results of this code")
+    assert bench.files() == before
+    # other code is seen
+    bench.write("memdlib/new.py", "")
+    assert not is_current(bench.root, runs(bench.root)["first"])
 
 
-def test_runs_are_compared_and_listed(quick, capsys):
-    quick.result("first", PLANTED)
-    assert experiments("second") == 0
+def test_runs_are_made_again_and_compared(bench, capsys):
+    bench.result("first", PLANTED)
+    bench.result("second", {"size": 1.5, "seconds": 0})
+    before = bench.files()
     assert experiments("--recheck", "first", "second") == 1
     said = capsys.readouterr().out
     assert "size: 2.6 -> 2.5" in said and "1 of 2 runs are not as stored." in said
     assert "seconds" not in said
-    assert read_result("first", quick.root)["values"]["size"] == 2.6
+    assert bench.files() == before
+
+
+def test_where_results_are_from_is_listed(bench, capsys):
+    bench.result("first", {})
+    bench.commit()
+    commit = git(bench.root, "rev-parse", "HEAD")
+    about = {"values": {}, "commit": commit, "dirty": True}
+    bench.write("data/results/first.json", json.dumps(about))
+    bench.write("compendium/data/readers.py", "# others")
+    bench.commit()
     assert experiments("--status") == 0
-    _, first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith("first") and first.endswith("equal: False")
-    assert second.startswith("second") and second.endswith("equal: True")
+    head, first, second = capsys.readouterr().out.splitlines()
+    assert head.split() == ["run", "commit", "commits", "since"]
+    assert first.split() == ["first", f"{commit[:9]}+", "1"]
+    assert second.split() == ["second", "?", "?"]
 
 
 def test_a_week_sees_every_run_once():
     week = [date(2026, 1, day) for day in range(1, 8)]
-    seen = [name for day in week for name in module.of_the_day(ROOT, day)]
+    seen = [run.name for day in week for run in module.of_the_day(ROOT, day)]
     assert sorted(seen) == sorted(runs(ROOT))
 
 
-def test_what_fails_is_said_and_the_others_are_made(quick, capsys):
+FAULTS = [
+    ("1 / 0", "ZeroDivisionError: division by zero"),
+    ("import warnings; warnings.warn('odd')", "wrote to stderr (warnings count as"),
+    ("import os; os._exit(1)", "Kernel died"),
+    ("", "the notebook never called write_result"),
+]
+
+
+def test_what_fails_is_said_and_the_others_are_made(bench, capsys):
     assert experiments("third") == 2
     assert "no run named 'third'" in capsys.readouterr().out
-    quick.write("book/experiments/runs.toml", RUNS.replace("second", "silent"))
-    assert experiments() == 1
+    listed = RUNS
+    for number, (code, _) in enumerate(FAULTS):
+        text = HEADER + "Faulty.\n\n" + cell('run = ""', "parameters") + cell(code)
+        bench.write(f"book/experiments/f{number}.md", text)
+        listed += f'\n[f{number}]\ntitle = "F"\nnotebook = "f{number}.md"\n'
+    bench.write("book/experiments/runs.toml", listed)
+    assert experiments("first", *(f"f{number}" for number in range(4))) == 1
     said = capsys.readouterr().out
-    assert "s for 1 runs\n\n== silent\nsilent: the notebook never called" in said
+    assert "s for 1 runs\n\n== " in said
+    messages = {part.split("\n")[0]: part for part in said.split("\n== ")[1:]}
+    for number, (_, message) in enumerate(FAULTS):
+        assert message in messages[f"f{number}"]
+    made = {name for name in bench.files() if name.startswith(("data/r", "book/r"))}
+    assert made == {"data/results/first.json", "book/records/first.ipynb"}
 
 
 def test_a_lack_of_data_is_told_before_a_kernel_starts(bench, tmp_path, monkeypatch):
     bench.write("book/experiments/runs.toml", RUNS.replace("iris", "colon"))
     monkeypatch.setenv("MEMDLIB_DATA", str(tmp_path / "lost"))
-    with pytest.raises(DatasetError, match="MEMDLIB_DATA is "):
-        module.compute(bench.root, runs(bench.root)["first"])
+    run = runs(bench.root)["first"]
+    assert "MEMDLIB_DATA is " in module.make_run(bench.root, run, bench.root)
 
 
-def test_interrupted_in_the_middle_the_next_call_goes_on(quick, capsys):
-    mark, journals = quick.root / "mark", quick.root / "_build"
-    quick.write("wait", "")
-
-    def interrupt():
-        wait_until(lambda: mark.exists() and [*journals.glob("*.json")])
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    assert experiments() == 130
-    thread.join()
-    said = capsys.readouterr().out
-    assert said.splitlines()[-1].startswith("interrupted: what was finished")
-    before = quick.files()
-    assert "data/results/first.json" in before
-    (quick.root / "wait").unlink()
-    assert experiments() == 0
-    assert "Going on: 1 of 2 are made." in capsys.readouterr().out
-    files = quick.files()
-    assert files["data/results/first.json"] == before["data/results/first.json"]
-    assert "data/results/second.json" in files
-    assert list(journals.iterdir()) == []
+def started(bench, tmp_path, *names):
+    """The command in a process of its own, whose second run does not end."""
+    given = os.environ | {
+        "NAP": "60",
+        "MARK": str(tmp_path / "mark"),
+        "TMPDIR": str(tmp_path / "scratch"),
+    }
+    (tmp_path / "scratch").mkdir()
+    command = [sys.executable, "-Pm", "compendium", "experiments", *names]
+    process = subprocess.Popen(
+        command, env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    return process
 
 
-def test_a_run_whose_caller_is_killed_leaves_no_process_and_no_file(bench, tmp_path):
-    """What is left of a killed caller is a pipe that ends."""
-    scratch, mark = tmp_path / "scratch", tmp_path / "mark"
-    scratch.mkdir()
-    command = [*module.CHILD, str(bench.root), "second"]
-    given = os.environ | {"NAP": "60", "MARK": str(mark), "TMPDIR": str(scratch)}
-    with subprocess.Popen(command, env=given, stdin=subprocess.PIPE) as process:
-        try:
-            wait_until(mark.exists)
-            family = psutil.Process(process.pid).children(recursive=True)
-            assert any("ipykernel" in " ".join(p.cmdline()) for p in family)
-            process.stdin.close()
-            assert process.wait(timeout=40) != 0
-        finally:
-            process.kill()
-    wait_until(lambda: not any(map(alive, family)))
-    assert list(scratch.iterdir()) == []
-    assert not [name for name in bench.files() if "second" in name or ".part" in name]
+def family(process):
+    """Its processes, those of kernels too."""
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert any("ipykernel" in " ".join(child.cmdline()) for child in children)
+    return children
 
 
 def alive(process):
-    return process.is_running() and process.status() != "zombie"
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+def test_interrupted_in_the_middle_the_next_call_goes_on(
+    bench, tmp_path, capsys, monkeypatch
+):
+    first = bench.root / "data/results/first.json"
+    with started(bench, tmp_path) as process:
+        try:
+            wait_until(lambda: first.is_file() and (tmp_path / "mark").exists())
+            children = family(process)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=40)[0]
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert said.splitlines()[-1].startswith("interrupted: what was finished")
+    assert "Traceback" not in said
+    assert not any(map(alive, children))
+    assert list((tmp_path / "scratch").iterdir()) == []
+    before = bench.files()
+    assert not [name for name in before if "second" in name or ".part" in name]
+    monkeypatch.setenv("MARK", str(tmp_path / "mark"))
+    assert experiments() == 0
+    assert capsys.readouterr().out.startswith("1 of 2 runs have results")
+    files = bench.files()
+    assert files["data/results/first.json"] == before["data/results/first.json"]
+    assert {"data/results/second.json", "book/records/second.ipynb"} <= set(files)
+
+
+def test_a_command_that_is_killed_leaves_no_process_and_no_file(bench, tmp_path):
+    with started(bench, tmp_path, "second") as process:
+        try:
+            wait_until((tmp_path / "mark").exists)
+            children = family(process)
+        finally:
+            process.kill()
+    wait_until(lambda: not any(map(alive, children)))
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert not [name for name in bench.files() if "second" in name or ".part" in name]

@@ -1,14 +1,24 @@
 import json
+from dataclasses import replace
 
 import nbformat
 import pytest
 
 from compendium.execution import runs as module
-from compendium.execution.runs import moved, problems, provenance, runs
+from compendium.execution.notebooks import read_source
+from compendium.execution.runs import (
+    RunError,
+    code_hash,
+    moved,
+    parameters_of,
+    problems,
+    provenance,
+    runs,
+)
 from tests.compendium.conftest import HEADER, cell
 
 RUN = '[r]\ntitle = "R"\nnotebook = "e.md"\ndata = "colon"\nparameters = { size = 2 }\n'
-CODE = ['run = dataset = ""\nsize = 1', "print(size)"]
+CODE = ['run = ""\ndataset = ""\nsize = 1\nseed = 7', "print(size)"]
 GIVEN = '# Parameters\nsize = 2\nrun = "r"\ndataset = "colon"\n'
 
 
@@ -18,8 +28,9 @@ def stored(project):
     project.write("book/experiments/runs.toml", RUN)
     source = HEADER + "Text.\n\n" + cell(CODE[0], "parameters") + cell(CODE[1])
     project.write("book/experiments/e.md", source)
-    about = {"parameters": {"run": "r", "dataset": "colon", "size": 2}}
+    about = {"parameters": {"run": "r", "dataset": "colon", "size": 2, "seed": 7}}
     about["data"] = {"colon": module.fingerprint("colon")}
+    about["values"] = {"m": {"accuracy": {"mean": 90.0, "row": 10.0}, "correct": [9]}}
     project.write("data/results/r.json", json.dumps(about))
     record = nbformat.v4.new_notebook()
     record.cells = [nbformat.v4.new_markdown_cell("Other text.")]
@@ -45,12 +56,15 @@ def test_a_result_with_a_record_has_no_problem(stored):
     ("file", "old", "new", "said"),
     [
         ("book/experiments/runs.toml", "2 }", "3 }", "parameters.size was 2, is 3"),
-        ("book/experiments/runs.toml", "2 }", "2, more = 1 }", "was None, is 1"),
-        ("book/experiments/runs.toml", '"colon"', '["colon"]', "'colon', is None"),
+        ("book/experiments/runs.toml", "2 }", "2, more = 1 }", "named 'more' in the"),
+        ("book/experiments/runs.toml", '"colon"', '["colon"]', "was 'colon', is ''"),
         ("data/results/r.json", "76ea2f", "76ea2e", "data.colon was '76ea2e"),
         ("book/records/r.ipynb", "print(size)", "print(3)", "other code than book/exp"),
         ("book/records/r.ipynb", "size = 2", "size = 3", "other code than book/exp"),
         ("book/experiments/e.md", "size = 1", "size = 0", "other code than book/exp"),
+        ("book/experiments/e.md", "seed = 7", "seed = 8", "seed was 7, is 8"),
+        ("book/experiments/e.md", "seed = 7", "seed = f()", "'f()'; write a literal"),
+        ("data/results/r.json", "90.0", "100.83", "m.accuracy.mean is 100.83, what"),
     ],
 )
 def test_what_makes_a_result_or_a_record_wrong(stored, file, old, new, said):
@@ -67,19 +81,47 @@ def test_what_is_lost_is_named(stored, file):
     assert found(stored) == [f"r: no {file}"]
 
 
+def test_a_parameter_that_the_notebook_has_not_is_refused(stored):
+    run = runs(stored.root)["r"]
+    notebook = read_source(stored.root / run.source())
+    given = {"run": "r", "dataset": "colon", "size": 2}
+    assert parameters_of(run, notebook) == given | {"seed": 7}
+    with pytest.raises(RunError, match="r: no parameter named 'more' in the cell") as e:
+        parameters_of(replace(run, parameters={"more": 1}), notebook)
+    assert "it has ['dataset', 'run', 'seed', 'size']" in str(e.value)
+
+
 def test_a_result_says_its_commit_and_whether_code_was_changed(stored):
     def about():
         found = provenance(stored.root, runs(stored.root)["r"])
         return found["commit"], found["dirty"]
 
-    assert about() == (None, None)  # there is no history
+    assert about() == (None, None)
     stored.commit()
     commit, dirty = about()
-    assert len(commit) == 40 and not dirty
+    assert len(commit) == 40 and dirty is False
     stored.write("data/results/s.json", "{}")
     assert about() == (commit, False)
-    stored.write("memdlib/new.py", "")
-    assert about() == (commit, True)
+    for file in ("memdlib/new.py", "compendium/data/new.py", "compendium/study/new.py"):
+        path = stored.write(file, "")
+        assert about() == (commit, True)
+        path.unlink()
+        assert about() == (commit, False)
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["memdlib/new.py", "compendium/data/registry.toml", "book/experiments/e.md"],
+)
+def test_the_code_of_a_result_is_told_from_other_code(stored, file):
+    run = runs(stored.root)["r"]
+    before = code_hash(stored.root, run)
+    stored.write("book/experiments/other.md", "Another notebook.")
+    assert code_hash(stored.root, run) == before
+    path = stored.root / file
+    text = path.read_text("utf-8") if path.is_file() else ""
+    stored.write(file, text + "\n# more\n")
+    assert code_hash(stored.root, run) != before
 
 
 @pytest.mark.parametrize(
