@@ -211,6 +211,7 @@ def nested(
     n_splits: int,
     inner: int,
     repeats: int,
+    first_seed: int = 0,
 ) -> dict[str, dict]:
     """Repeated cross-validation of groups of candidates, chosen in folds of each fold.
 
@@ -227,7 +228,8 @@ def nested(
     n_splits, inner : int
         Folds, and folds of the training rows of each.
     repeats : int
-        Repeat r draws the folds by seed r.
+        Times that the folds are drawn anew; repeat r uses seed first_seed + r.
+    first_seed : int, default=0
 
     Returns
     -------
@@ -242,15 +244,16 @@ def nested(
         for name in groups
     }
     for r in range(repeats):
-        for f, (train, test) in enumerate(stratified_folds(y, n_splits, r)):
+        seed = first_seed + r
+        for f, (train, test) in enumerate(stratified_folds(y, n_splits, seed)):
             right: dict[Choice, int] = {}
-            for a, b in stratified_folds(y[train], inner, r):
+            for a, b in stratified_folds(y[train], inner, seed):
                 a, b = train[a], train[b]
-                task = Task(X[np.r_[a, b]], y[a], smoothing, r, n_features)
+                task = Task(X[np.r_[a, b]], y[a], smoothing, seed, n_features)
                 for choice, predicted in outcomes(task, topics):
                     hits = int((predicted == y[b]).sum())
                     right[choice] = right.get(choice, 0) + hits
-            task = Task(X[np.r_[train, test]], y[train], smoothing, r, n_features)
+            task = Task(X[np.r_[train, test]], y[train], smoothing, seed, n_features)
             picked = {
                 name: max(group(right), key=right.get) for name, group in groups.items()
             }
