@@ -149,8 +149,11 @@ def make_runs(
             while waiting and len(running) < (jobs or os.cpu_count()):
                 run = waiting.pop()
                 receiver, sender = _SPAWN.Pipe(duplex=False)
-                given = project, run, into, sender
-                process = _SPAWN.Process(target=_make_run_apart, args=given)
+                process = _SPAWN.Process(
+                    target=_make_run_apart,
+                    args=(project, run, into, sender),
+                    daemon=True,
+                )
                 process.start()
                 sender.close()  # so that only the process holds it, and its end is seen
                 running[receiver] = run, process
@@ -159,9 +162,7 @@ def make_runs(
                 try:
                     error = receiver.recv()
                 except EOFError:
-                    error = (
-                        f"{run.name}: its process was killed, or broke as said above"
-                    )
+                    error = f"{run.name}: its process was killed or broke (see above)"
                 process.join()
                 progress.update()
                 yield run, error

@@ -114,7 +114,7 @@ def wrong_means(values: dict, tested: list | None = None, at: str = "") -> list[
     sentences = []
     for place, stored, recomputed in _recomputed_means(values, tested):
         if recomputed is None:
-            problem = "has counts beside it, but no number of tested rows"
+            problem = "cannot be computed from the counts and rows beside it"
         elif not math.isclose(stored, recomputed, rel_tol=1e-9, abs_tol=1e-6):
             problem = f"is {stored}, what stands beside it says {recomputed}"
         else:
@@ -143,19 +143,24 @@ def _recomputed_means(
 
 
 def _recomputed_accuracies(
-    accuracy: dict, correct: dict | list, tested: list | None, at: str = "accuracy"
+    accuracy: dict,
+    correct: dict | list | None,
+    tested: list | None,
+    at: str = "accuracy",
 ) -> Iterator[tuple[str, float, float | None]]:
     """The same of accuracies in per cent and their counts, which have the same keys."""
     if "mean" not in accuracy:
         for key, part in accuracy.items():
-            yield from _recomputed_accuracies(part, correct[key], tested, f"{at}.{key}")
+            counts = correct.get(key)
+            yield from _recomputed_accuracies(part, counts, tested, f"{at}.{key}")
         return
-    recomputed = None
-    if "row" in accuracy:  # per cent that one row makes
+    if correct is not None and "row" in accuracy:  # per cent that one row makes
         recomputed = fmean(correct) * accuracy["row"]
-    elif tested is not None:
+    elif correct is not None and tested is not None:
         right, rows = np.asarray(correct), np.asarray(tested)
         if right.ndim == 2:  # repeats and their folds
             right, rows = right.sum(axis=1), rows.sum(axis=1)
         recomputed = float(np.mean(100 * right / rows))
+    else:
+        recomputed = None
     yield f"{at}.mean", accuracy["mean"], recomputed

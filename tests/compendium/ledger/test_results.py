@@ -68,10 +68,17 @@ def test_a_mean_that_is_not_that_of_its_folds_is_named(keys):
     assert float(sentence.split()[-1]) == pytest.approx(right, abs=1e-6)
 
 
-def test_counts_need_the_number_of_rows():
-    values = {"svm": {"accuracy": {"mean": 90.0}, "correct": [9, 9]}}
-    (sentence,) = wrong_means(values)
-    assert "svm.accuracy.mean has counts beside it, but no number of" in sentence
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"accuracy": {"mean": 90.0}, "correct": [9, 9]},
+        {"accuracy": {"a": {"mean": 90.0}}, "correct": {"b": [9]}, "tested": [10]},
+    ],
+)
+def test_a_mean_needs_counts_of_its_own_and_the_number_of_rows(part):
+    (sentence,) = wrong_means({"svm": part})
+    assert sentence.startswith("svm.accuracy.")
+    assert "mean cannot be computed from the counts and rows beside" in sentence
 
 
 def test_how_often_folds_were_drawn_is_said_of_any_numbers():
