@@ -5,7 +5,6 @@ on the time or the machine. The book renders these stored outputs, and nbval com
 them with a new execution, so that what is read is what was compared.
 """
 
-import ast
 import os
 import re
 import tempfile
@@ -86,34 +85,6 @@ def is_notebook(path: Path) -> bool:
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     """Cells of a notebook that hold code."""
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-
-def with_parameters(
-    notebook: NotebookNode, label: str, parameters: dict
-) -> NotebookNode:
-    """Values behind the defaults in the cell tagged ``parameters``, as papermill does.
-
-    Raises
-    ------
-    NotebookError
-        If a parameter is not in the notebook.
-    """
-    from papermill.translators import translate_parameters  # slow, and for runs alone
-
-    cells = notebook.cells
-    tagged = [i for i, cell in enumerate(cells) if "parameters" in _tags(cell)]
-    trees = [ast.parse(cells[i].source) for i in tagged]
-    known = {n.id for t in trees for n in ast.walk(t) if isinstance(n, ast.Name)}
-    if unknown := sorted(set(parameters) - known):
-        raise NotebookError(
-            f"{label}: no parameter named {unknown[0]!r} in the cell tagged "
-            f"'parameters'; it has {sorted(known)}"
-        )
-    given = translate_parameters("python3", "python", parameters, "Parameters")
-    tags = {"tags": ["injected-parameters"]}
-    for place in tagged:
-        cells.insert(place + 1, nbformat.v4.new_code_cell(given, metadata=tags))
-    return notebook
 
 
 def execute(

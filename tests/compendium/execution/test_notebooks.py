@@ -1,20 +1,14 @@
 import pytest
 
 from compendium.execution import notebooks
-from compendium.execution.notebooks import (
-    NotebookError,
-    execute,
-    figures,
-    with_parameters,
-)
+from compendium.execution.notebooks import NotebookError, execute, figures
 from tests.compendium.conftest import cell
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def run(project, *cells, parameters=None):
+def run(project, *cells):
     source = notebooks.read_source(project.chapter("x", *cells))
-    source = with_parameters(source, "book/x.md", parameters or {})
     notebook, _ = execute(source, "book/x.md", project.root)
     return notebook
 
@@ -28,18 +22,14 @@ display({"text/markdown": "**Figure.** C."}, raw=True)
 
 
 def test_two_runs_give_the_same_bytes(project):
-    cells = (
-        cell("size = 1", "parameters"),
-        cell("print(size)"),
-        cell(FIGURE, "hide-input"),
-    )
-    made = [run(project, *cells, parameters={"size": 7}) for _ in range(2)]
+    cells = (cell("size = 7"), cell("print(size)"), cell(FIGURE, "hide-input"))
+    made = [run(project, *cells) for _ in range(2)]
     one, two = (notebooks.normalise(notebook, "book/x.md") for notebook in made)
     assert one == two
-    assert one.cells[3].outputs[0].text == "7\n"
+    assert one.cells[2].outputs[0].text == "7\n"
     assert str(project.root) not in str(one)
     assert one.metadata.memdlib == {"source": "book/x.md"}
-    assert [c.id for c in one.cells] == [f"cell-{i:03d}" for i in range(5)]
+    assert [c.id for c in one.cells] == [f"cell-{i:03d}" for i in range(4)]
     assert sorted(one.metadata) == ["kernelspec", "language_info", "memdlib"]
     assert "version" not in one.metadata.language_info
     assert one.cells[-1].metadata.jupyter == {"source_hidden": True}
@@ -48,25 +38,16 @@ def test_two_runs_give_the_same_bytes(project):
 
 
 @pytest.mark.parametrize(
-    ("code", "parameters", "message"),
+    ("code", "message"),
     [
-        (
-            "a = 1\nraise ValueError('bad')",
-            {},
-            "code cell 1 failed with ValueError: bad",
-        ),
-        (
-            "import warnings; warnings.warn('careful')",
-            {},
-            "(?s)wrote to stderr.*careful",
-        ),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", {}, "Kernel died"),
-        ("print(1)", {"lost": 1}, "no parameter named 'lost'"),
+        ("a = 1\nraise ValueError('bad')", "code cell 1 failed with ValueError: bad"),
+        ("import warnings; warnings.warn('careful')", "(?s)wrote to stderr.*careful"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "Kernel died"),
     ],
 )
-def test_what_goes_wrong_is_told_in_one_message(project, code, parameters, message):
+def test_what_goes_wrong_is_told_in_one_message(project, code, message):
     with pytest.raises(NotebookError, match=message) as caught:
-        run(project, cell(code), parameters=parameters)
+        run(project, cell(code))
     assert str(caught.value).startswith("book/x.md: ")
 
 
