@@ -192,7 +192,7 @@ def test_interrupted_in_the_middle_the_next_call_goes_on(
     assert process.returncode == 130
     assert said.splitlines()[-1].startswith("interrupted: what was finished")
     assert "Traceback" not in said
-    assert not any(map(alive, children))
+    wait_until(lambda: not any(map(alive, children)))
     assert list((tmp_path / "scratch").iterdir()) == []
     before = bench.files()
     assert not [name for name in before if "second" in name or ".part" in name]
