@@ -181,9 +181,10 @@ def test_interrupted_in_the_middle_the_next_call_goes_on(
     bench, tmp_path, capsys, monkeypatch
 ):
     first = bench.root / "data/results/first.json"
+    mark = tmp_path / "mark"
     with started(bench, tmp_path) as process:
         try:
-            wait_until(lambda: first.is_file() and (tmp_path / "mark").exists())
+            wait_until(lambda: first.is_file() and mark.exists(), seconds=200)
             children = family(process)
             process.send_signal(signal.SIGINT)
             said = process.communicate(timeout=40)[0]
@@ -207,7 +208,7 @@ def test_interrupted_in_the_middle_the_next_call_goes_on(
 def test_a_command_that_is_killed_leaves_no_process_and_no_file(bench, tmp_path):
     with started(bench, tmp_path, "second") as process:
         try:
-            wait_until((tmp_path / "mark").exists)
+            wait_until((tmp_path / "mark").exists, seconds=200)
             children = family(process)
         finally:
             process.kill()
