@@ -115,7 +115,7 @@ lab: $(READY)  ## open JupyterLab, which sets statements, on the notebooks
 # Pages are built anew: a folder that was built into before has pages of other commits.
 release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book pdf first)
 	@rm -rf _build/html _build/.doctrees
-	$(HTML)
+	$(HTML) || exit 1
 	$(RUN) release
 
 # Names are handed on in the environment as they are: no make and no shell reads them.

@@ -196,3 +196,6 @@ def test_pages_are_rendered_anew_before_they_are_packed(tmp_path):
     first, second = seen.read_text().splitlines()
     assert first.startswith("jupyter-book build .") and "html" not in first
     assert second == "python -m compendium release"
+    (tmp_path / "bin/jupyter-book").write_text("#!/bin/sh\nexit 1\n")
+    assert subprocess.run(make, cwd=tmp_path, env=environment).returncode != 0
+    assert seen.read_text().splitlines() == [first, second]
