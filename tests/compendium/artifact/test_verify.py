@@ -269,3 +269,12 @@ def test_without_an_archive_it_says_what_to_name(tmp_path):
 def test_nothing_is_left_behind(good, tmp_path):
     assert make(f"FILE={good}", TMPDIR=str(tmp_path))[0] == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_only_says_to_be_large_is_not_read(good, folder):
+    with (folder / "hole").open("wb") as stream:
+        stream.truncate(2**40)
+    archive = folder.with_name("sparse.tar.gz")
+    command = ["tar", "--sparse", "-czf", archive, "-C", folder.parent, NAME]
+    subprocess.run(command, check=True)
+    found(archive, good, "hole is neither a file nor a folder")
