@@ -1,7 +1,7 @@
 """Stored chapters under nbval: kernels as those that stored them.
 
-nbval compares no bytes of pictures, which are those of a processor; the data that a
-picture plots are its text.
+nbval compares no bytes of pictures, which are those of a processor, and no metadata:
+what a picture plots and what is said of it stand beside it in its data.
 """
 
 import os

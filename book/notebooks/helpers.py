@@ -29,6 +29,9 @@ GREY = "#767676"
 DPI = 160  # of the stored pictures, which are shown at 100
 SMALLEST = 9.0  # pixels of the smallest lettering that can be read
 GLUED = "application/papermill.record/"  # before the type of what no viewer shows
+# What is said of a picture, as data, which nbval compares (it compares no metadata).
+# A viewer shows the picture, as it does not know this type; it may know JSON.
+FIGURE = "application/vnd.memdlib.figure+json"
 
 STYLE = {
     "axes.edgecolor": GREY,
@@ -92,7 +95,8 @@ def show(
         whoever compares outputs compares them.
     moves : dict, default=None
         State in which the figure opens on a page, where the script
-        ``explain/<name>.js`` lets a reader move it.
+        ``explain/<name>.js`` lets a reader move it. Its numbers are kept to six digits,
+        which every processor gives alike.
 
     Raises
     ------
@@ -108,18 +112,36 @@ def show(
     least = 72 * figure.get_figwidth() * SMALLEST / min(sizes, default=72)
     about = {"name": name, "alt": alt, "least": round(least)}
     if moves is not None:
-        about["moves"] = moves
+        about["moves"] = six_digits(moves)
     picture, size = png(figure)
     plt.close(figure)
     display(
         {
             "image/png": picture,
             "text/plain": data.to_csv(index=False, float_format="%.6g"),
+            FIGURE: about,
         },
-        metadata={"image/png": size, "figure": about},
+        metadata={"image/png": size},
         raw=True,
     )
     display(Markdown(f"**Figure.** {caption}"))
+
+
+def six_digits(state):
+    """The same state, in lists and dicts, with every float to six digits.
+
+    Examples
+    --------
+    >>> six_digits({"m": 2, "at": (0.1 + 0.2, 1 / 3)})
+    {'m': 2, 'at': [0.3, 0.333333]}
+    """
+    if isinstance(state, float):
+        return float(f"{state:.6g}")
+    if isinstance(state, dict):
+        return {key: six_digits(value) for key, value in state.items()}
+    if isinstance(state, list | tuple):
+        return [six_digits(value) for value in state]
+    return state
 
 
 def png(figure: Figure) -> tuple[str, dict[str, int]]:

@@ -11,7 +11,10 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+import nbformat
 from sphinx.application import Sphinx
+
+from compendium.execution.notebooks import FIGURE, figures
 
 NUMBERS = "The numbers, as a table"  # the line that a folded table is opened by
 _LEAST = re.compile(r"<img (?=[^>]*least-(\d+))[^>]*>")
@@ -28,7 +31,8 @@ def join_captions(app: Sphinx, docname: str, content: list[str]) -> None:
             cell["metadata"].setdefault("mystnb", {}).update(fold)
         outputs = cell.get("outputs", [])
         for picture, caption in list(pairwise(outputs)):
-            if about := picture.get("metadata", {}).get("figure"):
+            # what is said of a picture is no picture of its own
+            if about := picture.get("data", {}).pop(FIGURE, None):
                 file = Path(app.outdir, docname).with_name(f"{about['name']}.csv")
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text("".join(picture["data"]["text/plain"]))
@@ -61,17 +65,15 @@ def finish(app, pagename, templatename, context, doctree) -> None:
         return
     boxed = r'<span class="scrolls" style="--least: \1px">\g<0></span>'
     context["body"] = _LEAST.sub(boxed, context["body"])
-    for cell in json.loads(path.read_text())["cells"]:
-        for output in cell.get("outputs", ()):
-            about = output.get("metadata", {}).get("figure", {})
-            if "moves" in about:
-                app.add_css_file("explain.css")
-                app.add_js_file("explain.js", loading_method="defer")
-                app.add_js_file(f"explain/{about['name']}.js", loading_method="defer")
-                text = json.dumps(about["moves"], separators=(",", ":"))
-                kind = f'type="application/json" id="{about["name"]}-moves"'
-                text = text.replace("<", "\\u003c")
-                context["body"] += f"<script {kind}>{text}</script>"
+    for about, _, _ in figures(nbformat.read(path, as_version=4)):
+        if "moves" in about:
+            app.add_css_file("explain.css")
+            app.add_js_file("explain.js", loading_method="defer")
+            app.add_js_file(f"explain/{about['name']}.js", loading_method="defer")
+            text = json.dumps(about["moves"], separators=(",", ":"))
+            kind = f'type="application/json" id="{about["name"]}-moves"'
+            text = text.replace("<", "\\u003c")
+            context["body"] += f"<script {kind}>{text}</script>"
 
 
 def setup(app: Sphinx) -> dict:

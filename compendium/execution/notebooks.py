@@ -191,11 +191,15 @@ def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
     return found
 
 
+# What is said of a picture (helpers.py, ``show``), which nbval compares.
+FIGURE = "application/vnd.memdlib.figure+json"
+
+
 def figures(notebook: NotebookNode) -> Iterator[tuple[dict, dict, str]]:
     """Figures of a notebook: what is said of each, its data by kind, its caption."""
     for cell in notebook.cells:
         for picture, caption in pairwise(cell.get("outputs", [])):
-            if about := picture.get("metadata", {}).get("figure"):
+            if about := picture.get("data", {}).get(FIGURE):
                 text = caption.data["text/markdown"].removeprefix("**Figure.** ")
                 yield about, picture.data, text
 

@@ -5,11 +5,13 @@ import doctest
 import io
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 
 from compendium.book import display
+from compendium.execution.notebooks import FIGURE
 
 HELPERS = display._helpers
 ALT = "A straight line that rises from the lower left to the upper right."
@@ -38,12 +40,13 @@ def test_figures_are_in_the_type_of_the_book(monkeypatch):
 
 def test_a_figure_has_picture_data_caption_and_least_width(shown):
     frame = pd.DataFrame({"x": [0.123456789]})
-    HELPERS.show(draw(), "line", caption="Rises.", alt=ALT, data=frame, moves={"m": 1})
+    state = {"m": 2, "at": (np.float64(0.3) + 1e-16,)}
+    HELPERS.show(draw(), "line", caption="Rises.", alt=ALT, data=frame, moves=state)
     (data, given), (caption, _) = shown
     assert data["text/plain"] == "x\n0.123457\n"
-    about = given["metadata"]["figure"]
     # 5 inches are 360 points, and 8 of them are to be 9 pixels
-    assert about == {"name": "line", "alt": ALT, "least": 405, "moves": {"m": 1}}
+    about = {"name": "line", "alt": ALT, "least": 405, "moves": {"m": 2, "at": [0.3]}}
+    assert data[FIGURE] == about
     image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
     assert image.size == (800, 480) and given["metadata"]["image/png"]["width"] == 500
     assert caption.data == "**Figure.** Rises." and plt.get_fignums() == []

@@ -7,6 +7,7 @@ import nbformat
 import pytest
 
 from compendium.book.manifest import write_manifest
+from compendium.execution.notebooks import FIGURE
 from tests.compendium.conftest import HEADER, cell
 
 ROOT = Path(__file__).parents[3]
@@ -58,9 +59,9 @@ def built(project):
     project.write("data/results/r.json", json.dumps({"values": values} | PROVENANCE))
     notebook = nbformat.v4.new_notebook(metadata={"memdlib": {"source": "s"}})
     project.write("book/notebooks/c.ipynb", nbformat.writes(notebook))
-    about = {"figure": {"name": "r-accuracy"}}
+    figure = {"text/plain": FOLDS, FIGURE: {"name": "r-accuracy"}}
     shown = [
-        nbformat.v4.new_output("display_data", {"text/plain": FOLDS}, metadata=about),
+        nbformat.v4.new_output("display_data", figure),
         nbformat.v4.new_output("display_data", {"text/markdown": "**Figure.** C."}),
     ]
     notebook.cells = [nbformat.v4.new_code_cell("1", outputs=shown)]

@@ -12,6 +12,7 @@ import yaml
 
 from compendium.artifact import export
 from compendium.artifact.crate import METADATA
+from compendium.execution.notebooks import FIGURE
 from compendium.execution.runs import runs
 from compendium.ledger.claims import UNMEASURED, read_claims
 from compendium.ledger.results import read_result
@@ -80,7 +81,7 @@ def test_codecheck_lists_every_figure_of_the_book(files):
         for path in (ROOT / "book").rglob("*.ipynb")
         for cell in nbformat.read(path, as_version=4).cells
         for output in cell.get("outputs", [])
-        if (figure := output.get("metadata", {}).get("figure"))
+        if (figure := output.get("data", {}).get(FIGURE))
     }
     assert listed - plotted == {"facts.csv", "verdicts.csv"}
     assert plotted <= listed

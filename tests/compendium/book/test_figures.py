@@ -7,6 +7,7 @@ import nbformat
 import pytest
 
 from compendium.book.figures import NUMBERS, finish, join_captions
+from compendium.execution.notebooks import FIGURE
 
 PAGE = "book/notebooks/c"
 
@@ -19,7 +20,7 @@ def display(data, **metadata):
 def app(tmp_path):
     """Sphinx as far as it is asked, a notebook with a figure that moves and a table."""
     about = {"name": "f", "alt": "a line", "least": 450, "moves": {"x": "<"}}
-    picture = display({"image/png": "cA==", "text/plain": "x\n1\n"}, figure=about)
+    picture = display({"image/png": "cA==", "text/plain": "x\n1\n", FIGURE: about})
     caption = display({"text/markdown": "**Figure.** It rises."})
     table = display({"text/markdown": "Sizes.\n\n| a |\n"}, table="tab-sizes")
     cells = [nbformat.v4.new_code_cell(str(i), id=f"cell-{i}") for i in range(2)]
@@ -46,6 +47,7 @@ def test_captions_and_tables_are_numbered(app):
     stream, picture = drawn["outputs"]
     assert stream["output_type"] == "stream"
     assert picture["metadata"] == {}  # no size but that of the page
+    assert set(picture["data"]) == {"image/png", "text/plain"}
     given = drawn["metadata"]["mystnb"]
     assert given["figure"]["name"] == "f"
     assert given["figure"]["caption"].startswith(

@@ -4,6 +4,7 @@ import nbformat
 import pytest
 
 from compendium.book import readme
+from compendium.execution.notebooks import FIGURE
 
 LEDGER = """
 [i]
@@ -21,9 +22,11 @@ PICTURE = b"a picture"
 
 def first_page():
     """A stored notebook that shows a figure."""
-    data = {"image/png": base64.b64encode(PICTURE).decode()}
-    about = {"figure": {"name": readme.PICTURE}}
-    picture = nbformat.v4.new_output("display_data", data, metadata=about)
+    data = {
+        "image/png": base64.b64encode(PICTURE).decode(),
+        FIGURE: {"name": readme.PICTURE},
+    }
+    picture = nbformat.v4.new_output("display_data", data)
     caption = nbformat.v4.new_output("display_data", {"text/markdown": "C."})
     cell = nbformat.v4.new_code_cell("f()", outputs=[picture, caption])
     return nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))

@@ -15,8 +15,9 @@ def run(project, *cells):
 
 FIGURE = """
 from IPython.display import display
-about = {"figure": {"name": "f", "alt": "A"}}
-display({"text/plain": "x\\n1\\n"}, metadata=about, raw=True)
+about = {"name": "f", "alt": "A"}
+data = {"text/plain": "x\\n1\\n", "application/vnd.memdlib.figure+json": about}
+display(data, raw=True)
 display({"text/markdown": "**Figure.** C."}, raw=True)
 """
 
