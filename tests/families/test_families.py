@@ -209,6 +209,17 @@ def test_near_densities_keep_their_digits(name, size):
     assert_allclose(js, symmetric / 8, rtol=halves)
 
 
+@pytest.mark.parametrize("name", EACH)
+def test_js_gm_of_several_is_the_mean_divergence_of_their_pairs(name):
+    """Of classes, one of them with most of the weight, as scipy has their densities."""
+    mu, w = np.array(MEANS[name][:3]), np.array([0.2, 0.7, 0.1])
+    expected = sum(
+        w[k] * w[j] * divergence(name, mu[k], mu[j]) for k, j in np.ndindex(3, 3)
+    )
+    found = get_family(name).js_gm(mu[:, None], w)
+    assert_allclose(found, [expected], rtol=1e-6)
+
+
 def test_a_document_is_one_draw_of_all_its_words():
     f, rng = Multinomial(), np.random.default_rng([9, 4])
     theta = rng.dirichlet(np.ones(6), size=3)

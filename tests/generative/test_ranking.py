@@ -68,6 +68,9 @@ def test_ties_keep_the_order_of_the_columns():
     assert ranker.order_.tolist() == [0, 1, 2]
     assert ranker.scores_[2] == 0
     assert rank(np.array([0, np.inf, 0, np.inf])).tolist() == [1, 3, 0, 2]
+    # rounding is a tie, and whatever is more is none
+    assert rank(np.array([1.0, 1.0 + 1e-14])).tolist() == [0, 1]
+    assert rank(np.array([1.0, 1.0 + 1e-11])).tolist() == [1, 0]
     # one value off the floor: whatever its size, the divergence is the same
     X, rows = np.full((30, 1000), 0.1), np.arange(1000)
     X[rows % 10, rows] += np.geomspace(0.5, 5, 1000)

@@ -77,3 +77,15 @@ def test_draws_follow_their_seed_and_number():
         estimate(n_draws=0)
     with pytest.raises(ValueError, match="n_draws=1024.0 must be an integer"):
         estimate(n_draws=1024.0)
+
+
+@pytest.mark.parametrize("ones_at_zero", [0, 3, 5])
+def test_labels_at_value_zero_are_tosses_of_a_fair_coin(ones_at_zero):
+    """Without an intercept; the one other level has its own share of labels."""
+    counts, ones, values = [5, 8], [ones_at_zero, 2], [0.0, 3.0]
+    of_level = -(2 * np.log(2 / 8) + 6 * np.log(6 / 8))
+    found = nml.conditional_error(counts, ones, 1, level_values=values)
+    assert found == pytest.approx(5 * np.log(2) + of_level, rel=1e-13)
+    found = nml.conditional_complexity(counts, 1, level_values=values)
+    alone = nml.conditional_complexity([8], 1, level_values=[3.0])
+    assert found == pytest.approx(alone, rel=1e-13)

@@ -86,6 +86,12 @@ def test_printed_wins_and_sizes(evidence):
     assert findings.sizes_met(evidence, "table3", "samples", "sizes.rows") == 2
 
 
+def test_the_share_kept_is_a_median_over_rows(evidence):
+    # 20, 10 and 50 of 200 words: a mean would be 13.3
+    kept = findings.median_share_kept(evidence, "table3", "x.js", "sizes.words")
+    assert kept == 10.0
+
+
 def test_slopes_and_levels(evidence, project):
     slope = {"median": 1.0, "low": 0.8, "high": 1.1}
     other = {"median": 0.25, "low": 0.0, "high": 0.5}
