@@ -87,15 +87,24 @@ def variants() -> dict[str, dict[str, str]]:
 
 
 def faults() -> list[str]:
-    """What the text alone gives away: open proofs, axioms, theorems without a label."""
+    """What the text alone gives away.
+
+    That are open proofs, axioms, theorems without a label of the book, and files that
+    ``_CoqProject`` does not list.
+    """
+    listed = sources()
     found = [
         f"{path.name}: {word[0]}"
-        for path in sources()
+        for path in listed
         for word in FORBIDDEN.finditer(COMMENT.sub("", path.read_text()))
     ]
-    return found + [
-        f"{t.name}: no label of the book" for t in theorems() if not t.label
-    ]
+    for theorem in theorems():
+        if not theorem.label:
+            found.append(f"{theorem.name}: no label of the book")
+    for path in sorted(HERE.glob("*.v")):
+        if path not in listed:
+            found.append(f"{path.name}: not in _CoqProject, so it is not compiled")
+    return found
 
 
 def altered(theorem: Theorem, variant: dict[str, str]) -> str:
