@@ -1,42 +1,72 @@
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from docutils import nodes
 from docutils.frontend import get_default_settings
 from docutils.utils import new_document
 
-from compendium.book import sphinx_ext
 from compendium.book.sphinx_ext import ListDirective, copy_packaged, link_statements
-from compendium.book.statements import Statement
+
+ROOT = Path(__file__).parents[3]
 
 
-def test_formulas_and_fonts_come_from_installed_packages(tmp_path):
+def files_in(folder):
+    return {
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_every_font_and_script_that_a_page_asks_for_is_there(tmp_path):
     copy_packaged(tmp_path)
-    assert (tmp_path / "mathjax" / "tex-svg.js").stat().st_size > 100_000
-    faces = list((tmp_path / "fonts").glob("*.ttf"))
-    licences = list((tmp_path / "fonts").glob("*-LICENSE.txt"))
-    assert (len(faces), len(licences)) == (7, 2)
-    for licence in licences:
-        assert "Open Font License" in licence.read_text(errors="replace")
+    copied, ours = files_in(tmp_path), ROOT / "book" / "_static"
+    given = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["config"]
+    scripts = {name for name, _ in given["html_js_files"]} | {given["mathjax_path"]}
+    fonts = set()
+    for sheet in ours.glob("*.css"):
+        fonts |= set(re.findall(r"url\(([^\"':)]+)\)", sheet.read_text()))
+    assert fonts and scripts
+    asked = fonts | scripts | set(given["html_css_files"])
+    assert asked <= copied | files_in(ours)
+    # nothing else is copied but the licences of the fonts
+    for name in copied - asked:
+        assert name.startswith("fonts/") and name.endswith("-LICENSE.txt")
+        text = (tmp_path / name).read_text(errors="replace")
+        assert "Open Font License" in text
+
+
+STATEMENT = """
+:::{{prf:theorem}} Title of {label}
+:label: {label}
+
+Says.
+:::
+
+:::{{prf:proof}}
+Because.
+:::
+
+*In code:* {{py:func}}`memdlib.divergences.kl`.
+"""
 
 
 @pytest.fixture
-def statements(tmp_path, monkeypatch):
-    made = [
-        Statement(label, f"Title of {label}", tmp_path / "one.md", True, ("m.kl",))
-        for label in ("thm-a", "thm-b")
-    ]
-    monkeypatch.setattr(sphinx_ext, "_read", lambda project: made)
-    return made
+def statements(project):
+    """A book of two statements."""
+    project.write("_toc.yml", "- file: book/notebooks/one\n")
+    text = "".join(STATEMENT.format(label=label) for label in ("thm-a", "thm-b"))
+    project.write("book/chapters/one.md", text)
 
 
 @pytest.mark.usefixtures("statements")
 def test_a_docstring_ends_with_the_statements_that_it_embodies():
     lines, untouched = ["Doc."], ["Doc."]
-    link_statements(None, "function", "m.kl", None, None, lines)
+    link_statements(None, "function", "memdlib.divergences.kl", None, None, lines)
     assert lines[0] == "Doc." and ".. rubric:: In the book" in lines
     assert ":prf:ref:`thm-a`, :prf:ref:`thm-b`." in lines
-    link_statements(None, "function", "m.x", None, None, untouched)
+    link_statements(None, "function", "memdlib.divergences.js", None, None, untouched)
     assert untouched == ["Doc."]
 
 
@@ -67,8 +97,7 @@ def test_the_lists_name_every_statement_and_what_is_checked():
     assert listed("proofs", "axioms")
 
 
-def test_records_are_listed_from_their_results(project, monkeypatch):
-    monkeypatch.setattr(sphinx_ext, "root", lambda: project.root)
+def test_records_are_listed_from_their_results(project):
     runs = '[r]\ntitle = "Lab record: a run"\nnotebook = "r.md"\n'
     project.write("book/experiments/runs.toml", runs)
     below = "sections: [{file: book/records/r}]"
