@@ -18,7 +18,7 @@ from tqdm import tqdm
 from compendium.execution import notebooks
 from compendium.execution.notebooks import NotebookError, code_cells, read_source
 from compendium.execution.reads import digests
-from compendium.project import canonical_json, root, write_whole
+from compendium.project import canonical_json, git, root, write_whole
 
 # What `make store` knows of the last execution of each chapter in this checkout.
 RECORD = Path("_build", "chapters.json")
@@ -62,15 +62,18 @@ def is_executed(notebook: NotebookNode) -> bool:
 
 
 def synchronise(project: Path) -> list[str]:
-    """Bring the two forms of each chapter in step; the one that was saved last wins.
+    """Bring the two forms of each chapter in step.
 
-    Outputs of cells whose code is the same stay. Returns the names of the chapters
-    whose forms had been different.
+    The form that somebody has edited since the last commit wins; if both were, the one
+    that was saved last; if none was, as after a merge, the text. Outputs of cells whose
+    code is the same stay. Returns the names of the chapters whose forms had been
+    different.
     """
     changed = []
     for source in sources(project):
         stored = read_stored(project, source)
         if stored is None or not same_cells(read_source(source), stored):
+            _touch_what_wins(project, source)
             jupytext(["--sync", "--quiet", str(source)])
             synchronised = read_stored(project, source)
             if stored is not None:
@@ -78,6 +81,19 @@ def synchronise(project: Path) -> list[str]:
             store(project, source, synchronised)
             changed.append(source.stem)
     return changed
+
+
+def _touch_what_wins(project: Path, source: Path) -> None:
+    """Make the form newer that jupytext is to take, where git knows which."""
+    path = notebook_path(project, source)
+    text_edited = git(project, "status", "--porcelain", "--", str(source))
+    notebook_edited = git(project, "status", "--porcelain", "--", str(path))
+    if text_edited is None or notebook_edited is None or not path.is_file():
+        return  # the times decide
+    if not notebook_edited:
+        source.touch()
+    elif not text_edited:
+        path.touch()
 
 
 def _drop_foreign_outputs(notebook: NotebookNode, before: NotebookNode) -> None:

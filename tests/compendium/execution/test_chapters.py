@@ -98,6 +98,31 @@ def test_an_edit_of_the_notebook_reaches_the_source_and_stays(project):
     assert "execution" not in after.cells[1].metadata
 
 
+@pytest.mark.parametrize("edited", ["neither", "text", "notebook"])
+def test_the_form_that_was_edited_since_the_commit_wins(project, edited):
+    """Whatever the times of the files are, which a merge or a checkout sets."""
+    path = project.chapter("c", cell("print(1)"))
+    chapters.execute(project.root, path)
+    old = path.read_text()
+    if edited == "neither":
+        path.write_text(old + "Of the text.\n")
+    project.commit()
+    if edited == "text":
+        path.write_text(old + "Of the text.\n")
+    notebook = read(project, "c")
+    if edited == "notebook":
+        notebook.cells[0].source += "\n\nOf the notebook."
+        stored(project, "c").write_text(nbformat.writes(notebook) + "\n")
+    loser = path if edited == "notebook" else stored(project, "c")
+    save(path, path.read_text(), later=-100)
+    save(stored(project, "c"), stored(project, "c").read_text(), later=-100)
+    save(loser, loser.read_text(), later=-50)
+    assert chapters.synchronise(project.root) == ["c"]
+    kept = "Of the notebook." if edited == "notebook" else "Of the text."
+    assert kept in path.read_text()
+    assert any(kept in c.source for c in read(project, "c").cells)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
