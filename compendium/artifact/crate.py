@@ -96,7 +96,7 @@ def _action(crate: ROCrate, project: Path, run: Run, held: Mapping) -> ContextEn
     """One run: its notebook made its result and its lab record of data and parameters.
 
     How long and on what it ran stands in words; the commit that it was made with is the
-    version of the action, unless there were changes beside it.
+    version of the action, if it is known that there were no changes beside it.
     """
     about = read_result(run.name, project)
     machine = about["machine"]
