@@ -33,14 +33,16 @@ def main() -> None:
         clone = Path(scratch, "clone")
         subprocess.run(["git", "clone", "--quiet", project, clone], check=True)
         seconds = {step: round(measure(clone, step)) for step in STEPS}
-    report = json.loads(REPORT.read_text()) if REPORT.is_file() else {}
+    report = json.loads(REPORT.read_text(encoding="utf-8")) if REPORT.is_file() else {}
     report["with data" if data else "without data"] = seconds
     report["machine"] = {
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
     }
-    REPORT.write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
+    REPORT.write_text(
+        json.dumps(report, indent=1, sort_keys=True) + "\n", encoding="utf-8"
+    )
     print(json.dumps(report, indent=1, sort_keys=True))
 
 

@@ -114,7 +114,7 @@ def of_folder(folder: Path) -> Size:
     """Measure all files of a folder together."""
     total = Size(0, 0, 0, 0, 0, 0, 0, [])
     for path in sorted(folder.rglob("*.py")):
-        total += measure(path.read_text())
+        total += measure(path.read_text(encoding="utf-8"))
     return total
 
 

@@ -63,7 +63,10 @@ class Theorem:
 
 def sources() -> list[Path]:
     """Files in the order in which they build on each other."""
-    return [HERE / line for line in (HERE / "_CoqProject").read_text().split()[3:]]
+    return [
+        HERE / line
+        for line in (HERE / "_CoqProject").read_text(encoding="utf-8").split()[3:]
+    ]
 
 
 def theorems() -> list[Theorem]:
@@ -72,7 +75,7 @@ def theorems() -> list[Theorem]:
 
 
 def _theorems_in(path: Path) -> Iterator[Theorem]:
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     for match in THEOREM.finditer(text):
         at = (match.start("name"), match.start("proof"), match.end())
         lines = (text.count("\n", 0, place) + 1 for place in at)
@@ -83,7 +86,7 @@ def _theorems_in(path: Path) -> Iterator[Theorem]:
 
 def variants() -> dict[str, dict[str, str]]:
     """One false variant for each theorem, by its name."""
-    return tomllib.loads((HERE / "variants.toml").read_text())
+    return tomllib.loads((HERE / "variants.toml").read_text(encoding="utf-8"))
 
 
 def faults() -> list[str]:
@@ -96,7 +99,9 @@ def faults() -> list[str]:
     found = [
         f"{path.name}: {word[0]}"
         for path in listed
-        for word in FORBIDDEN.finditer(COMMENT.sub("", path.read_text()))
+        for word in FORBIDDEN.finditer(
+            COMMENT.sub("", path.read_text(encoding="utf-8"))
+        )
     ]
     for theorem in theorems():
         if not theorem.label:
@@ -116,13 +121,15 @@ def altered(theorem: Theorem, variant: dict[str, str]) -> str:
             f"statement, and the new one has to have as many lines; got {old!r}"
         )
     statement = theorem.statement.replace(old, new)
-    return theorem.path.read_text().replace(theorem.statement, statement)
+    return theorem.path.read_text(encoding="utf-8").replace(
+        theorem.statement, statement
+    )
 
 
 def compiled(library: Path, path: Path) -> subprocess.CompletedProcess:
     """Compile one file against the files that are compiled in the library."""
     command = ["coqc", "-q", "-Q", str(library), "Proofs", str(path)]
-    return subprocess.run(command, capture_output=True, text=True)
+    return subprocess.run(command, capture_output=True, encoding="utf-8")
 
 
 def query() -> str:
@@ -137,7 +144,7 @@ def query() -> str:
 def assumptions(library: Path) -> dict[str, list[str]]:
     """What each theorem rests on, as Coq prints it."""
     path = library / "assumptions.v"
-    path.write_text(query())
+    path.write_text(query(), encoding="utf-8")
     done = compiled(library, path)
     if done.returncode:
         raise RuntimeError(f"Print Assumptions failed:\n{done.stderr}")
@@ -152,7 +159,7 @@ def complaint(library: Path, theorem: Theorem, variant: dict[str, str]) -> str:
     """Return how the variant escapes; nothing if its proof is refused."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / theorem.path.name
-        path.write_text(altered(theorem, variant))
+        path.write_text(altered(theorem, variant), encoding="utf-8")
         done = compiled(library, path)
     if not done.returncode:
         return "accepted, although false"

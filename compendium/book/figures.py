@@ -35,7 +35,8 @@ def join_captions(app: Sphinx, docname: str, content: list[str]) -> None:
             if about := picture.get("data", {}).pop(FIGURE, None):
                 file = Path(app.outdir, docname).with_name(f"{about['name']}.csv")
                 file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text("".join(picture["data"]["text/plain"]))
+                text = "".join(picture["data"]["text/plain"])
+                file.write_text(text, encoding="utf-8")
                 said = numbered(about, "".join(caption["data"]["text/markdown"]))
                 cell["metadata"].setdefault("mystnb", {}).update(said)
                 outputs.remove(caption)

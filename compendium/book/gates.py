@@ -92,7 +92,7 @@ def lint_site(site: Path) -> list[str]:
         for problem in [*page.problems, *_dead(site, pages, path)]
     ]
     for path in sorted(site.rglob("*.css")):
-        if _EXTERNAL_STYLE.search(path.read_text()):
+        if _EXTERNAL_STYLE.search(path.read_text(encoding="utf-8")):
             problems.append(f"{path.relative_to(site)}: external asset in a stylesheet")
     return problems
 
@@ -103,7 +103,7 @@ class _Page(HTMLParser):
     def __init__(self, path: Path):
         super().__init__()
         self.problems, self.links, self.anchors = [], [], set()
-        self.feed(path.read_text())
+        self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
         given = {key: value or "" for key, value in attrs}

@@ -60,7 +60,7 @@ def last_change(project: Path) -> str:
 def _mark(project: Path, name: str) -> str:
     """What ``git archive`` has written into its file of marks; empty without it."""
     path = project / "compendium" / ".git_archival.txt"
-    text = path.read_text() if path.is_file() else ""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
     found = re.search(rf"(?m)^{name}: (\w+)$", text)
     return found[1] if found else ""
 

@@ -82,7 +82,7 @@ def read_checked(readme: Path = HERE / "README.md") -> dict[str, Checked]:
     ValueError
         If the tables and the theorems are not of the same statements.
     """
-    scopes, rows = map(_cells, _TABLE.findall(readme.read_text()))
+    scopes, rows = map(_cells, _TABLE.findall(readme.read_text(encoding="utf-8")))
     proved = {theorem.name: theorem for theorem in theorems()}
     found: dict[str, list] = {label: [] for label, *_ in scopes}
     listed = [row[:2] for row in rows] == [[t.label, t.name] for t in proved.values()]
@@ -137,7 +137,7 @@ def axioms() -> list[str]:
 
 def page(path: Path, checked: Collection[Checked]) -> str:
     """The page of a source, as reStructuredText: its theorems in words, and itself."""
-    head = _HEAD.match(path.read_text())
+    head = _HEAD.match(path.read_text(encoding="utf-8"))
     title, text = (_CHAPTER.sub("", " ".join(head[part].split())) for part in (1, 2))
     lines = [f"{title} (Coq)", "=" * (len(title) + 6), "", _text(text), ""]
     for statement in checked:

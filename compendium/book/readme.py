@@ -54,7 +54,7 @@ def figure(project: Path) -> bytes:
 
 def generated(project: Path) -> str:
     """The README as it should be, with the findings between their marks."""
-    text = (project / "README.md").read_text()
+    text = (project / "README.md").read_text(encoding="utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise ValueError(f"README.md needs the marks {BEGIN} and {END}, once each")
     before, rest = text.split(BEGIN)

@@ -59,7 +59,7 @@ class Statement:
     def problems(self, project: Path) -> list[str]:
         """What is missing, one line each."""
         path = project / "tests" / "book" / self.test_file()
-        text = path.read_text() if path.is_file() else ""
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
         name = f"test_{self.label.replace('-', '_')}"
         tests = f"{name}_witness", f"{name}_second"
         lost = [test for test in tests if f"\ndef {test}(" not in f"\n{text}"]
@@ -84,7 +84,7 @@ def read_statements(project: Path) -> list[Statement]:
     -------
     list of Statement
     """
-    contents = (project / "_toc.yml").read_text()
+    contents = (project / "_toc.yml").read_text(encoding="utf-8")
     paths = list((project / "book" / "chapters").glob("*.md"))
     paths.sort(key=lambda p: (contents.find(f"/{p.stem}\n") % (1 << 30), p))
     return [statement for path in paths for statement in statements_of(path)]
@@ -106,7 +106,7 @@ def statements_of(path: Path) -> list[Statement]:
     ValueError
         If a statement has no label.
     """
-    text, found = path.read_text(), []
+    text, found = path.read_text(encoding="utf-8"), []
     directives = list(_DIRECTIVE.finditer(text))
     made = [i for i, d in enumerate(directives) if d["kind"] in KINDS]
     ends = [directives[i].start() for i in made[1:]] + [len(text)]

@@ -79,7 +79,9 @@ def read_source(path: Path) -> NotebookNode:
 
 def is_notebook(path: Path) -> bool:
     """Whether a MyST file asks for a kernel (the others are plain pages)."""
-    return bool(re.match(r"---\n(?:.*\n)*?kernelspec:", path.read_text()))
+    return bool(
+        re.match(r"---\n(?:.*\n)*?kernelspec:", path.read_text(encoding="utf-8"))
+    )
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:

@@ -87,7 +87,9 @@ class Run:
 
 def runs(project: Path) -> dict[str, Run]:
     """All runs listed in ``runs.toml``, by name."""
-    listed = tomllib.loads((project / "book/experiments/runs.toml").read_text())
+    listed = tomllib.loads(
+        (project / "book/experiments/runs.toml").read_text(encoding="utf-8")
+    )
     return {name: Run(name=name, **entry) for name, entry in listed.items()}
 
 
@@ -162,7 +164,7 @@ def is_current(project: Path, run: Run) -> bool:
 def machine() -> dict[str, str | int | list[str]]:
     """Processor, its cores, system, and the libraries of linear algebra in use now."""
     info = Path("/proc/cpuinfo")
-    text = info.read_text() if info.exists() else ""
+    text = info.read_text(encoding="utf-8") if info.exists() else ""
     model = re.search(r"model name\s*: (.*)", text)
     blas = [part for part in threadpool_info() if part["user_api"] == "blas"]
     return {

@@ -153,7 +153,9 @@ def read_claims(project: Path | None = None) -> list[Claim]:
         If an entry is not as the schema has it, or its evidence is not there.
     """
     project = project or root()
-    entries = tomllib.loads((project / "data" / "claims.toml").read_text())
+    entries = tomllib.loads(
+        (project / "data" / "claims.toml").read_text(encoding="utf-8")
+    )
     _check_form(entries)
     evidence = Evidence(project)
     columns = cache(partial(_column, evidence))
@@ -186,7 +188,9 @@ KINDS = {
 
 def _check_form(entries: dict) -> None:
     """Refuse entries that are not as the schema has them; name every place."""
-    schema = json.loads(Path(__file__).with_name("claims.schema.json").read_text())
+    schema = json.loads(
+        Path(__file__).with_name("claims.schema.json").read_text(encoding="utf-8")
+    )
     problems = []
     found = Draft202012Validator(schema).iter_errors(entries)
     for error in sorted(found, key=lambda error: [*map(str, error.absolute_path)]):

@@ -25,6 +25,8 @@ class Frozen(NamedTuple):
 
 def read_frozen(project: Path | None = None) -> Frozen:
     """The sets that no default has seen, and since when."""
-    listed = tomllib.loads(((project or root()) / "data" / "frozen.toml").read_text())
+    listed = tomllib.loads(
+        ((project or root()) / "data" / "frozen.toml").read_text(encoding="utf-8")
+    )
     date = listed.pop("frozen")
     return Frozen(date, {name: entry["kind"] for name, entry in listed.items()})

@@ -28,7 +28,7 @@ def printed_rows(table: str, project: Path | None = None) -> list[dict[str, str]
 
 @cache
 def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
+    with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 

@@ -32,7 +32,7 @@ def read_result(name: str, project: Path | None = None) -> dict:
     if not path.is_file():
         how = f"make it with 'make experiments RUNS={name}'"
         raise FileNotFoundError(f"no result for the run {name!r}; {how}")
-    return json.loads(path.read_text())
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def write_result(values: dict) -> None:
