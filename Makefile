@@ -22,11 +22,8 @@ UV := LC_ALL=C UV_LINK_MODE=copy $(BIN)/uv pip install --quiet --compile-bytecod
 # Stored chapters, executed again and compared cell by cell.
 NBVAL := $(BIN)/python -m pytest -n auto --dist loadfile -p no:cacheprovider \
     --nbval --nbval-current-env --nbval-cell-timeout 600 book/notebooks tests/book/test_twins.py
-# The book; warnings are errors. The pages stand in _build/html.
-define rendered
-$(BIN)/jupyter-book build . -W -n --keep-going -q
-echo "Open $(CURDIR)/_build/html/index.html"
-endef
+# The book; warnings are errors. It says which page to open.
+HTML := $(BIN)/jupyter-book build . -W -n --keep-going -q
 # Kinds of processor for which OpenBLAS has other kernels, and so other last digits; one
 # needs instructions that not all have.
 CORETYPES := Haswell $(shell grep -qs avx512 /proc/cpuinfo && echo SkylakeX) Sandybridge Prescott Nehalem
@@ -54,12 +51,12 @@ export MKL_NUM_THREADS := 1
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
-	$(rendered)
+	$(HTML)
 	[ $$status = 0 ] || echo "The page is that of the stored chapters; those above come out otherwise here."
 	exit $$status
 
 html: $(READY)  ## only render the book, from the stored chapters: what has changed since
-	@$(rendered)
+	@$(HTML)
 
 store: $(READY)  ## execute chapters and store them; CHAPTER="memd ..." (those behind)
 	@$(RUN) store $(CHAPTER)
@@ -75,8 +72,7 @@ test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	echo "== imports";                $(BIN)/lint-imports --no-cache --no-logo
 	echo "== tests and doctests";    $(BIN)/python -m pytest -n auto --doctest-modules --durations=10
 	echo "== chapters, re-executed"; $(NBVAL)
-	echo "== book"
-	$(rendered)
+	echo "== book";                  $(HTML)
 	echo "== gates";                 $(RUN) check
 
 # $(call tested,RESOLUTION): test memdlib with what uv resolves its ranges to, without the
@@ -121,7 +117,7 @@ lab: $(READY)  ## open JupyterLab, which sets statements, on the notebooks
 # Pages are built anew: a folder that was built into before has pages of other commits.
 release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book pdf first)
 	@rm -rf _build/html _build/.doctrees
-	$(rendered)
+	$(HTML)
 	$(RUN) release
 
 # Names are handed on in the environment as they are: no make and no shell reads them.

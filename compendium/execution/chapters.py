@@ -78,8 +78,10 @@ def synchronise(project: Path) -> list[str]:
             synchronised = read_stored(project, source)
             if stored is not None:
                 _drop_foreign_outputs(synchronised, stored)
-            store(project, source, synchronised)
+            stored = synchronised
             changed.append(source.stem)
+        # without what JupyterLab notes of an execution
+        store(project, source, stored)
     return changed
 
 

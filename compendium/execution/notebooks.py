@@ -169,6 +169,8 @@ def normalise(notebook: NotebookNode, source: str) -> NotebookNode:
     for number, cell in enumerate(notebook.cells):
         cell = nbformat.from_dict(cell)
         cell.id = f"cell-{number:03d}"
+        if not _tags(cell):
+            cell.metadata.pop("tags", None)
         if any(tag.startswith(("hide-", "remove-")) for tag in _tags(cell)):
             cell.metadata["jupyter"] = nbformat.from_dict({"source_hidden": True})
         if "outputs" in cell:

@@ -32,7 +32,9 @@ def workflow(name):
     text = (ROOT / f".github/workflows/{name}.yml").read_text()
     (job,) = yaml.safe_load(text)["jobs"].values()
     (python,) = (
-        step["with"]["python-version"] for step in job["steps"] if "with" in step
+        step["with"]["python-version"]
+        for step in job["steps"]
+        if "python-version" in step.get("with", {})
     )
     pythons = job["strategy"]["matrix"]["python"] if "matrix" in python else [python]
     return pythons, [step["run"] for step in job["steps"] if "run" in step]
