@@ -2,9 +2,12 @@
 
 from functools import partial
 
+from pybtex.backends.plaintext import Backend
 from pybtex.database import Entry
 from pybtex.plugin import register_plugin
 from pybtex.style.formatting.unsrt import Style
+
+_PLAIN = Backend()
 
 
 def label(entry: Entry) -> str:
@@ -17,11 +20,10 @@ def label(entry: Entry) -> str:
     >>> label(Entry("book", fields={"year": "2004"}, persons={"author": who}))
     'Fuglede and Topsøe, 2004'
     """
-    names = [
-        " ".join(str(part.render_as("text")) for part in rich)
-        for person in entry.persons["author"]
-        for rich in [person.rich_prelast_names + person.rich_last_names]
-    ]
+    names = []
+    for person in entry.persons["author"]:
+        parts = person.rich_prelast_names + person.rich_last_names
+        names.append(" ".join(part.render(_PLAIN) for part in parts))
     who = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
     return f"{who}, {entry.fields['year']}"
 
