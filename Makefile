@@ -111,8 +111,9 @@ test-browser: $(READY)  #- pages in Chromium (make book or test first)
 experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 lists, RECHECK=1 compares
 	@$(RUN) experiments $(if $(JOBS),--jobs $(JOBS)) $(if $(STATUS),--status) $(if $(RECHECK),--recheck) $(RUNS)
 
+# from the root, so that jupytext finds its settings and writes the text of what is saved
 lab: $(READY)  ## open JupyterLab, which sets statements, on the notebooks
-	@$(BIN)/jupyter lab book/notebooks
+	@$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/book/notebooks
 
 # Pages are built anew: a folder that was built into before has pages of other commits.
 release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book pdf first)

@@ -160,8 +160,8 @@ def normalise(notebook: NotebookNode, source: str) -> NotebookNode:
     Returns
     -------
     NotebookNode
-        Cell ids by position, execution counts 1, 2, ..., no times. What a page hides or
-        folds is folded in JupyterLab too.
+        Cell ids by position, no times, no metadata but tags. What a page hides or folds
+        is folded in JupyterLab too.
     """
     about = {"kernelspec": KERNEL, "language_info": LANGUAGE}
     about["memdlib"] = {"source": source}
@@ -169,10 +169,11 @@ def normalise(notebook: NotebookNode, source: str) -> NotebookNode:
     for number, cell in enumerate(notebook.cells):
         cell = nbformat.from_dict(cell)
         cell.id = f"cell-{number:03d}"
-        if not _tags(cell):
-            cell.metadata.pop("tags", None)
-        if any(tag.startswith(("hide-", "remove-")) for tag in _tags(cell)):
-            cell.metadata["jupyter"] = nbformat.from_dict({"source_hidden": True})
+        tags = _tags(cell)
+        metadata = {"tags": tags} if tags else {}
+        if any(tag.startswith(("hide-", "remove-")) for tag in tags):
+            metadata["jupyter"] = {"source_hidden": True}
+        cell.metadata = nbformat.from_dict(metadata)
         if "outputs" in cell:
             cell.outputs = _joined(cell.outputs)
         result.cells.append(cell)
