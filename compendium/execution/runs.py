@@ -21,7 +21,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
-import papermill
 from nbformat import NotebookNode
 from threadpoolctl import threadpool_info
 
@@ -101,6 +100,8 @@ def parameters_of(run: Run, notebook: NotebookNode) -> dict:
     RunError
         If one is handed over that the notebook has not, or a default is no literal.
     """
+    import papermill  # slow, and a reader of the notebooks need not have it
+
     defaults = {}
     for name, inferred in papermill.inspect_notebook(notebook).items():
         try:
@@ -226,6 +227,8 @@ def problems(project: Path, run: Run) -> list[str]:
     notebook, the data those of the registry, the means those of their folds, and the
     code of the record that of the notebook.
     """
+    import papermill
+
     if lost := [path for path in run.made() if not (project / path).is_file()]:
         return [f"{run.name}: no {path}" for path in lost]
     notebook = read_source(project / run.source())
