@@ -34,15 +34,14 @@ from compendium.execution.notebooks import (
     read_source,
     store,
 )
-from compendium.execution.runs import (
+from compendium.execution.provenance import (
     CODE,
-    Run,
     RunError,
     is_current,
     moved,
     provenance,
-    runs,
 )
+from compendium.execution.runs import Run, runs
 from compendium.ledger.results import RESULT, result_path
 from compendium.project import canonical_json, git, root, write_whole
 

@@ -7,7 +7,8 @@ import pytest
 
 import memdlib
 from compendium.book import readme
-from compendium.execution.runs import problems, runs
+from compendium.execution.provenance import problems
+from compendium.execution.runs import runs
 from compendium.ledger.claims import read_claims
 from compendium.ledger.published import printed_rows
 from compendium.ledger.results import read_result

@@ -11,7 +11,8 @@ import pytest
 
 from compendium.__main__ import main
 from compendium.execution import experiments as module
-from compendium.execution.runs import is_current, problems, runs
+from compendium.execution.provenance import is_current, problems
+from compendium.execution.runs import runs
 from compendium.ledger.results import read_result
 from compendium.project import git
 from tests.compendium.conftest import HEADER, cell

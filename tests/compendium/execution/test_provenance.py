@@ -4,17 +4,17 @@ from dataclasses import replace
 import nbformat
 import pytest
 
-from compendium.execution import runs as module
+from compendium.data import fingerprint
 from compendium.execution.notebooks import read_source
-from compendium.execution.runs import (
+from compendium.execution.provenance import (
     RunError,
     code_hash,
     moved,
     parameters_of,
     problems,
     provenance,
-    runs,
 )
+from compendium.execution.runs import runs
 from tests.compendium.conftest import HEADER, cell
 
 RUN = '[r]\ntitle = "R"\nnotebook = "e.md"\ndata = "colon"\nparameters = { size = 2 }\n'
@@ -29,7 +29,7 @@ def stored(project):
     source = HEADER + "Text.\n\n" + cell(CODE[0], "parameters") + cell(CODE[1])
     project.write("book/experiments/e.md", source)
     about = {"parameters": {"run": "r", "dataset": "colon", "size": 2, "seed": 7}}
-    about["data"] = {"colon": module.fingerprint("colon")}
+    about["data"] = {"colon": fingerprint("colon")}
     about["values"] = {"m": {"accuracy": {"mean": 90.0, "row": 10.0}, "correct": [9]}}
     project.write("data/results/r.json", json.dumps(about))
     record = nbformat.v4.new_notebook()
