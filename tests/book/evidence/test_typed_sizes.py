@@ -11,7 +11,7 @@ from compendium.project import root
 
 
 def text_of(chapter):
-    return (root() / "book" / "evidence" / f"{chapter}.md").read_text()
+    return (root() / "book" / "chapters" / f"{chapter}.md").read_text()
 
 
 def test_each_published_size_fits_one_choice_of_halves():
