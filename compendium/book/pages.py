@@ -10,7 +10,7 @@ import yaml
 from compendium.project import GitError, ask_git, git
 
 # Pages below these are looked up, not read one after the other.
-_LOOKED_UP = ("book/lab-records", "book/lab-records/", "book/api", "book/proofs")
+_LOOKED_UP = ("book/lab-records", "book/api", "book/proofs")
 
 _LONGEST = 300  # characters of a description
 
