@@ -14,7 +14,7 @@ from compendium.ledger.names import METHODS, NAMES
 PAGE = "book/notebooks/claims"
 
 _BOUNDS = {
-    "spreads": "within {} standard deviations of a mean over the fewest runs",
+    "prediction": "within the {} % prediction interval of one more run",
     "absolute": "at most {} away",
     "at_least": "at least {}",
     "at_most": "at most {}",
@@ -205,7 +205,7 @@ COLUMN_HEADS = [
     "placebos",
     "left out",
     "left out, of all",
-    "if 1, 5, 10 runs",
+    "if means of 5, 10 runs",
 ]
 
 

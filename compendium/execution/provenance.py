@@ -29,7 +29,9 @@ from compendium.ledger.results import read_result, wrong_means
 from compendium.project import git
 
 # Numbers come from these and from the notebook.
-CODE = ("memdlib", "compendium/data", "compendium/study")
+FOLDERS = ("memdlib", "compendium/data", "compendium/study")
+RULES = "book/notebooks/rules.py"
+CODE = (*FOLDERS, RULES)
 PACKAGES = ("memdlib", "numpy", "scipy", "scikit-learn", "pandas")
 BLAS = "{internal_api} {version}, {architecture}"
 TIMES = ("seconds", "fit", "predict")  # keys of values that are times
@@ -66,8 +68,8 @@ def parameters_of(run: Run, notebook: NotebookNode) -> dict:
 
 def code_hash(project: Path, run: Run) -> str:
     """SHA-256 of all code that the numbers of a run come from."""
-    files = [project / run.source()]
-    for folder in CODE:
+    files = [project / run.source(), *project.glob(RULES)]
+    for folder in FOLDERS:
         files += sorted((project / folder).rglob("*.py"))
         files += sorted((project / folder).rglob("*.toml"))
     digest = hashlib.sha256()

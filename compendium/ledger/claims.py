@@ -21,7 +21,7 @@ from jsonschema import Draft202012Validator
 from compendium.ledger import tables
 from compendium.ledger.findings import MEASURES
 from compendium.ledger.names import NAMES
-from compendium.ledger.rule import SPREADS
+from compendium.ledger.rule import COVERAGE
 from compendium.ledger.tables import Evidence, at, run_of
 from compendium.project import root
 
@@ -67,11 +67,8 @@ class Finding:
     spread : float, default=None
         Standard deviation of one run around that mean.
     low, high : float, default=None
-        Range of a number that varies.
-    z : float, default=None
-        Difference from the printed figure in standard deviations of that difference.
-    runs : int, default=None
-        Fewest runs that can have printed the figure, for which ``z`` holds.
+        Range of a number that varies; of a cell of a table, the interval of one more
+        run.
     """
 
     label: str
@@ -81,8 +78,6 @@ class Finding:
     spread: float | None = None
     low: float | None = None
     high: float | None = None
-    z: float | None = None
-    runs: int | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,7 @@ class Claim:
         What the printed table itself says of a statement: words, and in how many of its
         rows they hold. No finding of ours.
     unit : str
-    rule : {"spreads", "absolute", "at_least", "at_most"}
+    rule : {"prediction", "absolute", "at_least", "at_most"}
         How ours is judged.
     bound : float
         By how much, or from where on.
@@ -229,7 +224,7 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
         ) from None
     rule, bound, findings = "", 0.0, ()
     if method:
-        rule, bound = "spreads", SPREADS
+        rule, bound = "prediction", 100.0 * COVERAGE
         findings = _under_all(*columns(where["table"], method), name, where)
     elif not without:
         ((rule, bound),) = entry["tolerance"].items()
@@ -287,8 +282,8 @@ def _under_all(
             (run,),
             REPRODUCED if cell.agrees else DIFFERS,
             spread=float(cell.sd),
-            z=float(cell.z),
-            runs=int(cell.runs),
+            low=float(cell.low),
+            high=float(cell.high),
         )
         for setting, cell in part.reindex(order).dropna(subset=["ours"]).iterrows()
     )

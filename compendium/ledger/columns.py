@@ -123,8 +123,8 @@ def summary(evidence: Evidence) -> pd.DataFrame:
     DataFrame
         Indexed by ``table`` and ``method``, which are columns as well; ``tried``,
         number of settings; ``setting``, the chosen one, its ``rms`` in points;
-        ``agree`` of ``figures`` by the rule, and ``agree1``, ``agree5``, ``agree10``
-        if the source made so many runs;
+        ``agree`` of ``figures`` by the rule, and ``agree5``, ``agree10`` if they were
+        means over so many runs;
         ``left_out``, figures that agree under the setting that the other data sets
         choose among the plain ones, ``left_out_all`` of ``left_out_all_of`` among all;
         and for each method of the table ``by_...``, how many of the printed figures

@@ -18,11 +18,9 @@ import pandas as pd
 from compendium.ledger.frozen import Frozen, read_frozen
 from compendium.ledger.published import by_first_column, printed_numbers
 from compendium.ledger.results import read_result
-from compendium.ledger.rule import ASSUMED, SPREADS, fewest_runs, z_score
-from compendium.ledger.settings import FOLDS, SETTINGS
+from compendium.ledger.rule import ASSUMED, prediction_limits
+from compendium.ledger.settings import SETTINGS
 from compendium.project import root
-
-cached_fewest = cache(fewest_runs)
 
 # Rows whose data cannot be had as the paper had them: only filtered copies are at hand.
 FILTERED = {"lung": "lung_1543", "gcm": "gcm_1363"}
@@ -168,9 +166,9 @@ def agreement(evidence: Evidence, table: str, method: str) -> pd.DataFrame:
     -------
     DataFrame
         ``setting``, ``plain``, ``place``, ``row``, ``column``, ``printed``, ``ours`` (a
-        mean), ``sd`` (of one run), ``repeats``, ``n`` (rows); ``runs``, the fewest that
-        can have printed the figure; ``z`` for so many and ``z1``, ``z5``, ``z10`` for
-        others; and ``agrees``.
+        mean), ``sd`` (of one run), ``repeats``, ``n`` (rows); ``low`` and ``high``, the
+        interval of one more run; ``agrees``, whether the printed figure lies in it, and
+        ``agrees5``, ``agrees10``, whether it would as a mean over so many runs.
     """
     found = [
         cell(evidence, table, row, column, place)
@@ -197,16 +195,22 @@ def cell(evidence: Evidence, table: str, row: str, column: str, place: str) -> d
         "sd": accuracy.get("sd"),
         "repeats": len(part.get("correct", ())),
         "n": int(printed["samples"]),
-        "runs": cached_fewest(printed[column], int(printed["samples"]), FOLDS[table]),
     }
 
 
 def judged(frame: pd.DataFrame) -> pd.DataFrame:
-    """The figures with their z-scores, and whether they agree."""
-    parts = [frame[name] for name in ("printed", "ours", "sd", "repeats", "n")]
-    scores = {f"z{runs}": z_score(*parts, runs) for runs in ASSUMED}
-    z = z_score(*parts, frame["runs"])
-    return frame.assign(**scores, z=z, agrees=z <= SPREADS)
+    """The figures with the intervals of one more run, and whether they agree."""
+    ours = [frame[name] for name in ("ours", "sd", "repeats", "n")]
+    low, high = prediction_limits(*ours)
+    result = frame.assign(low=low, high=high, agrees=_inside(frame, low, high))
+    for runs in ASSUMED:
+        limits = prediction_limits(*ours, runs)
+        result[f"agrees{runs}"] = _inside(frame, *limits)
+    return result
+
+
+def _inside(frame: pd.DataFrame, low, high) -> pd.Series:
+    return (low <= frame["printed"]) & (frame["printed"] <= high)
 
 
 def by_setting(frame: pd.DataFrame) -> pd.DataFrame:
@@ -216,11 +220,11 @@ def by_setting(frame: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Indexed by setting: ``plain``; ``row``, number of data sets; ``rms`` and
-        ``mean`` of ours minus printed, in points; ``agree``, ``agree1``, ``agree5``,
-        ``agree10`` of ``figures``, by the rule and if the source made so many runs.
+        ``mean`` of ours minus printed, in points; ``agree`` of ``figures``, and
+        ``agree5``, ``agree10`` if they were means over so many runs.
     """
     gap = frame["ours"] - frame["printed"]
-    near = {f"agree{runs}": frame[f"z{runs}"] <= SPREADS for runs in ASSUMED}
+    near = {f"agree{runs}": frame[f"agrees{runs}"] for runs in ASSUMED}
     table = frame.assign(mean=gap, rms=gap**2, agree=frame["agrees"], figures=1, **near)
     sums = ["agree", *near, "figures"]
     ways = {"plain": "first", "row": "nunique", "rms": "mean", "mean": "mean"}

@@ -8,6 +8,8 @@ from scipy import stats
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
+from compendium.beside import load_beside
+
 
 def stratified_folds(y, n_splits: int, seed: int) -> Iterator[tuple[NDArray, NDArray]]:
     """Training and test rows of each fold, the rows of a class dealt out in turn.
@@ -99,7 +101,7 @@ def accuracy_by_repeat(part: dict[str, NDArray]) -> NDArray[np.float64]:
 
 
 def corrected_interval(
-    first: dict[str, NDArray], second: dict[str, NDArray], level: float = 0.95
+    first: dict[str, NDArray], second: dict[str, NDArray]
 ) -> dict[str, float]:
     """Difference of two accuracies with the corrected resampled t interval.
 
@@ -107,35 +109,16 @@ def corrected_interval(
     ----------
     first, second : dict
         Of the same folds, as :func:`repeated_accuracy` returns them.
-    level : float, default=0.95
 
     Returns
     -------
     dict
         ``difference``, ``low``, ``high`` in per cent; ``p``, the two-sided p-value of
-        no difference.
-
-    Notes
-    -----
-    Training sets overlap, so the plain t interval over folds is too narrow; the
-    variance is multiplied by 1/J + n_test/n_train instead of 1/J.
-
-    References
-    ----------
-    .. [1] Nadeau and Bengio, Inference for the generalization error, Machine Learning
-       52 (2003), section 3, eq. 9.
+        no difference, by ``rules.py`` beside the notebooks.
     """
-    a = first["correct"] / first["tested"]
-    b = second["correct"] / second["tested"]
-    gap = 100.0 * (a - b).ravel()
-    n_splits = first["tested"].shape[1]
-    scale = np.sqrt((1.0 / gap.size + 1.0 / (n_splits - 1)) * gap.var(ddof=1))
-    half = stats.t.ppf(0.5 + level / 2.0, gap.size - 1) * scale
-    middle = gap.mean()
-    # folds that all differ alike leave no doubt, or no difference
-    p = 2.0 * stats.t.sf(abs(middle) / scale, gap.size - 1) if scale else not middle
-    ends = {"difference": middle, "low": middle - half, "high": middle + half}
-    return {name: float(value) for name, value in (ends | {"p": p}).items()}
+    shares = [part["correct"] / part["tested"] for part in (first, second)]
+    gaps = 100.0 * np.subtract(*shares)
+    return load_beside("rules").corrected_interval(gaps, gaps.shape[1])
 
 
 def paired_test(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> dict:

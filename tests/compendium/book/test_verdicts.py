@@ -20,7 +20,7 @@ def claim(**changes):
     given = dict.fromkeys(("table", "row", "column", "method", "reason"), "")
     given |= {"id": "c", "group": "Table 1", "source": "someone2013", "why": "one draw"}
     given |= {"locator": "Table 1", "statement": "it is so", "unit": "per cent"}
-    given |= {"published": 86.4, "table_says": (), "rule": "spreads", "bound": 2.0}
+    given |= {"published": 86.4, "table_says": (), "rule": "prediction", "bound": 95.0}
     given |= {"findings": found(86.0, spread=1.0), "verdict": "reproduced"}
     return Claim(**(given | changes))
 

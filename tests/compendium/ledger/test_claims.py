@@ -4,6 +4,7 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from compendium.ledger.claims import UNMEASURED, LedgerError, counts, judge, read_claims
 from compendium.ledger.findings import MEASURES
@@ -228,12 +229,14 @@ def test_one_entry_for_many_rows_and_all_settings(table):
     assert (first.verdict, second.verdict) == ("reproduced", "agrees by choice")
     assert second.statement == "ys against zs has its accuracy"
     assert second.locator == "Table III, ys against zs"
-    assert (second.rule, second.bound, second.method) == ("spreads", 2.0, "svm")
+    assert (second.rule, second.bound, second.method) == ("prediction", 95.0, "svm")
     chosen, other = second.findings
     assert (chosen.label, chosen.value) == ("counts; whole message", 60.0)
-    assert (chosen.spread, chosen.z, chosen.runs) == (1.0, 0.0, 1)
+    assert chosen.spread == 1.0
+    half = stats.t.ppf(0.975, 9) * (1 + 1 / 10) ** 0.5 + 0.005
+    assert (chosen.low, chosen.high) == pytest.approx((60.0 - half, 60.0 + half))
     assert other.label == "tf-idf; whole message"
-    assert other.z == pytest.approx(9.995 / (1 + 1 / 10) ** 0.5)
+    assert other.low == pytest.approx(70.0 - half)
     assert {f.records for f in second.findings} == {("table3-y-z",)}
 
 

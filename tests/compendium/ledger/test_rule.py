@@ -1,59 +1,37 @@
-from fractions import Fraction
-from itertools import product
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from compendium.ledger.rule import can_print, fewest_runs, holm, z_score
-
-
-def prints(n, n_splits, runs):
-    """All figures that so many runs can print, by going through what they may do."""
-    q, large = divmod(n, n_splits)
-    sizes = [q + 1] * large + [q] * (n_splits - large)
-    found = set()
-    for right in product(*(range(size + 1) for size in sizes * runs)):
-        folds = [Fraction(r, s) for r, s in zip(right, sizes * runs, strict=True)]
-        found.add(sum(folds) / len(folds))
-        found.add(Fraction(sum(right), n * runs))
-    return found
+from compendium.beside import NOTEBOOKS
+from compendium.ledger.rule import holm, prediction_limits
 
 
-@pytest.mark.parametrize(("n", "n_splits", "runs"), [(7, 3, 1), (5, 2, 2), (6, 3, 1)])
-def test_what_runs_can_print_is_what_they_can_do(n, n_splits, runs):
-    figures = prints(n, n_splits, runs)
-    for cents in range(0, 10001, 7):
-        figure, half = Fraction(cents, 100), Fraction(1, 200)
-        near = any(abs(100 * f - figure) <= half for f in figures)
-        assert can_print(cents / 100, n, n_splits, runs) == near
-    for figure in figures:
-        assert can_print(round(100 * float(figure), 2), n, n_splits, runs)
+def test_the_interval_of_one_more_run_holds_one_more_run():
+    rng = np.random.default_rng([7, 4])
+    # ten runs of cross-validation that vary as a normal distribution does, and one more
+    runs = rng.normal(80.0, 1.5, size=(20_000, 6))
+    ours = runs[:, :5]
+    limits = prediction_limits(ours.mean(axis=1), ours.std(axis=1, ddof=1), 5, 10**6)
+    inside = (limits[0] <= runs[:, 5]) & (runs[:, 5] <= limits[1])
+    # half a unit of the last digit adds little; 4 standard errors of a share
+    assert inside.mean() == pytest.approx(0.95, abs=0.007)
 
 
-@given(
-    n=st.integers(20, 200),
-    n_splits=st.sampled_from([2, 10]),
-    runs=st.integers(1, 6),
-    seed=st.integers(0, 99),
-)
-def test_runs_that_were_made_can_print_their_figure(n, n_splits, runs, seed):
-    q, large = divmod(n, n_splits)
-    sizes = np.repeat([q + 1, q], [large, n_splits - large])
-    right = np.random.default_rng(seed).binomial(sizes, 0.8, size=(runs, n_splits))
-    for share in ((right / sizes).mean(), right.sum() / (n * runs)):
-        printed = round(100 * share, 2)
-        assert can_print(printed, n, n_splits, runs)
-        assert fewest_runs(printed, n, n_splits) <= runs
+def test_the_mean_of_more_runs_lies_in_a_narrower_interval():
+    rng = np.random.default_rng([7, 5])
+    runs = rng.normal(80.0, 1.5, size=(20_000, 15))
+    ours = runs[:, :10]
+    mean = runs[:, 10:].mean(axis=1)
+    low, high = prediction_limits(
+        ours.mean(axis=1), ours.std(axis=1, ddof=1), 10, 10**6, runs=5
+    )
+    assert ((low <= mean) & (mean <= high)).mean() == pytest.approx(0.95, abs=0.008)
 
 
-def test_scores_by_hand():
-    assert z_score(90.0, 91.005, 1.0, 10, 500, 1) == pytest.approx(1 / 1.1**0.5)
-    assert z_score(90.0, 90.004, 1.0, 10, 500, 1) == 0.0
-    # no spread was seen, but one row otherwise in one of four runs could have been
+def test_no_spread_is_taken_for_one_row_in_one_run():
     one = np.std([0, 0, 0, 100 / 50], ddof=1)
-    assert z_score(90.0, 91.005, 0.0, 4, 50, 4) == pytest.approx(1 / one / 0.5**0.5)
+    np.testing.assert_allclose(
+        prediction_limits(91.0, 0.0, 4, 50), prediction_limits(91.0, one, 4, 50)
+    )
 
 
 def test_holm_by_its_definition():
@@ -69,3 +47,10 @@ def test_holm_by_its_definition():
                     break
                 rejected.append(j)
             assert sorted(rejected) == np.flatnonzero(adjusted <= level).tolist()
+
+
+def test_the_ledger_has_the_rules_of_the_notebooks():
+    text = (NOTEBOOKS / "rules.py").read_text("utf-8")
+    for name in ("prediction_limits", "holm"):
+        assert f"def {name}(" in text
+    assert prediction_limits.__module__ == holm.__module__ == "rules"

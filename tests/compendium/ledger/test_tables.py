@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from compendium.ledger import columns, tables
 from compendium.ledger.columns import leave_one_out, placebo, summary
@@ -55,13 +56,15 @@ def test_figures_of_two_classes_have_no_j(evidence):
         ["tuned", "two", "memd_js", 80.0, 80.0],
         ["tuned", "four", "memd_js", 50.0, 50.0],
     ]
-    assert (frame["runs"] == 1).all() and (frame["repeats"] == 10).all()
+    assert (frame["repeats"] == 10).all()
     gap = np.array([0.5, 2, 0.5, 5, 5, 0, 0])
-    score = np.maximum(gap - 0.005, 0) / np.sqrt(1 + 1 / 10)
-    np.testing.assert_allclose(frame["z"], score)
-    np.testing.assert_allclose(frame["z1"], score)
-    np.testing.assert_allclose(frame["z5"], score * np.sqrt(1.1 / 0.3))
-    assert frame["agrees"].tolist() == (score <= 2).tolist()
+    quantile = stats.t.ppf(0.975, 9)
+    half = quantile * np.sqrt(1 + 1 / 10) + 0.005
+    np.testing.assert_allclose(frame["high"] - frame["ours"], half)
+    np.testing.assert_allclose(frame["ours"] - frame["low"], half)
+    assert frame["agrees"].tolist() == (gap <= half).tolist()
+    half = quantile * np.sqrt(1 / 5 + 1 / 10) + 0.005
+    assert frame["agrees5"].tolist() == (gap <= half).tolist()
 
 
 def test_accuracies_of_a_method_by_row(evidence):
@@ -112,7 +115,7 @@ def test_the_summary_has_a_line_for_each_method(evidence):
     assert found == [3, "near", 3, 3]
     assert (memd["by_svm"], svm["by_memd"]) == ("0 of 2", "0 of 2")
     assert (memd["by_memd"], svm["by_svm"]) == ("2 of 2", "1 of 2")
-    assert (svm["left_out"], svm["left_out_of"], svm["agree10"]) == (1, 2, 0)
+    assert (svm["left_out"], svm["left_out_of"], svm["agree10"]) == (1, 2, 1)
 
 
 @pytest.mark.parametrize("table", SETTINGS)

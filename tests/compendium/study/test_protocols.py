@@ -95,9 +95,9 @@ def test_corrected_interval_by_hand():
     assert found["difference"] == pytest.approx(gap.mean())
     assert found["high"] - found["difference"] == pytest.approx(half)
     assert found["low"] == pytest.approx(gap.mean() - half)
-    # the p-value is the level at which the interval ends at zero
-    level = protocols.corrected_interval(first, second, level=1.0 - found["p"])
-    assert min(abs(level["low"]), abs(level["high"])) == pytest.approx(0.0, abs=1e-9)
+    # the p-value is that of the level at which the interval would end at zero
+    half = stats.t(11).ppf(1.0 - found["p"] / 2) * half / stats.t(11).ppf(0.975)
+    assert half == pytest.approx(abs(found["difference"]))
 
 
 @pytest.mark.parametrize("seed", range(3))
