@@ -47,7 +47,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf test test-lowest test-newest test-nightly test-foreign test-browser prove experiments lab release verify-release lock setup clean help
+.PHONY: book html store notebooks pdf test test-lowest test-newest test-nightly test-foreign test-browser prove experiments tables lab release verify-release lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -110,6 +110,9 @@ test-browser: $(READY)  #- pages in Chromium (make book or test first)
 
 experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 lists, RECHECK=1 compares
 	@$(RUN) experiments $(if $(JOBS),--jobs $(JOBS)) $(if $(STATUS),--status) $(if $(RECHECK),--recheck) $(RUNS)
+
+tables: $(READY)  ## derive data/tables from the results of the runs
+	@$(RUN) tables
 
 # from the root, so that jupytext finds its settings and writes the text of what is saved
 lab: $(READY)  ## open JupyterLab, which sets statements, on the notebooks

@@ -23,6 +23,7 @@ _REMEDIES = {
 COMMANDS = {
     "store": ("execution.chapters.main", "execute and store chapters"),
     "experiments": ("execution.experiments.main", "make or list runs"),
+    "tables": ("tables.write.main", "derive the tidy tables of results"),
     "check": ("book.check.main", "run the gates on sources and pages"),
     "pdf": ("book.pdf.main", "print rendered pages (Chromium)"),
     "readme": ("book.readme.main", "write the README's tables"),

@@ -10,6 +10,7 @@ import os
 from base64 import b64encode
 from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -52,6 +53,27 @@ STYLE = {
     "xtick.color": "#555555",
     "ytick.color": "#555555",
 }
+
+
+def find_table(name: str) -> Path:
+    """Path of a table of results, for :func:`pandas.read_csv`.
+
+    It is looked for beside this file, in the folder ``data/tables`` of the archive of
+    notebooks, and in that of a checkout.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is in none of them; says where to get it.
+    """
+    here = Path(__file__).resolve().parent
+    for folder in (here, here / "data" / "tables", here.parents[1] / "data" / "tables"):
+        if (folder / name).is_file():
+            return folder / name
+    raise FileNotFoundError(
+        f"{name} is missing: download it from the page of this chapter and put it "
+        "beside this notebook, or take the archive of all notebooks, which has it"
+    )
 
 
 def use_style() -> None:

@@ -1,7 +1,7 @@
 """One archive with all notebooks and what they need to run outside of a checkout.
 
-Unpacked, a folder holds the notebooks side by side with ``helpers.py``, the results and
-what reads them, and the wheel of memdlib. Every rendering of the book makes it.
+Unpacked, a folder holds the notebooks side by side with what they import, the results
+and what reads them, and the wheel of memdlib. Every rendering of the book makes it.
 """
 
 import os
@@ -20,7 +20,7 @@ LEFT_OUT = {"index", "install", "article", "artifact", "reproduce"}
 READ = (  # by the notebooks, from the folder that they lie in
     "LICENSE",
     "_toc.yml",
-    "book/notebooks/helpers.py",
+    "book/notebooks/*.py",
     "compendium/**/*.py",
     "compendium/**/*.html",
     "compendium/**/*.json",
@@ -32,8 +32,9 @@ README = """# Maximum Entropy, Maximum Discrimination: the notebooks
     pip install '{wheel}[notebooks]' jupyterlab jupyterlab-myst
     jupyter lab
 
-Each notebook runs as it is and draws its own figures and tables. `helpers.py` is what
-they share; `data` has the results that they read, and `compendium` what reads them.
+Each notebook runs as it is and draws its own figures and tables. `helpers.py` and
+`rules.py` are what they share; `data/tables` has the results that they read. The pages
+that list claims need `compendium` as well.
 """
 
 
@@ -64,8 +65,8 @@ def write_archive(project: Path, folder: Path, notebooks: Mapping[str, str]) -> 
     build(project, folder, "-t", "wheel")
     (wheel,) = folder.glob("*.whl")
     contents = {wheel.name: wheel.read_bytes()}
-    helpers = project / "book" / "notebooks" / "helpers.py"
-    contents[helpers.name] = helpers.read_bytes()
+    for module in (project / "book" / "notebooks").glob("*.py"):
+        contents[module.name] = module.read_bytes()
     for name, text in notebooks.items():
         if Path(name).stem not in LEFT_OUT:
             contents[name] = text.encode()

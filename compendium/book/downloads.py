@@ -6,7 +6,7 @@ What a page offers, and what the archive holds, says it in words, for any viewer
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import nbformat
@@ -25,6 +25,10 @@ CHAPTERS = "book/notebooks/"
 ARCHIVE_NEEDED = (
     "*This notebook reads results of the runs: unpack `memdlib-notebooks.zip`, which "
     "the page* Install *offers, and open it there.*"
+)
+TABLES_NEEDED = (
+    "*This notebook reads tables of results: put {}, which its page offers, beside it, "
+    "or unpack `memdlib-notebooks.zip` and open it there.*"
 )
 _ROLE = re.compile(r"\{[a-z]+(?::[a-z]+)?\}`[^`]+`")
 _GLUE = re.compile(r"\{glue:(?P<kind>text|md)\}`(?P<name>[^`]+)`")
@@ -105,26 +109,34 @@ def resolved(app: Sphinx, page: str, notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def complete(notebook: NotebookNode, helpers: str) -> NotebookNode:
+def complete(notebook: NotebookNode, modules: Mapping[str, str]) -> NotebookNode:
     """A notebook that is taken away alone, with what its cells import from beside it.
 
     Parameters
     ----------
     notebook : NotebookNode
-    helpers : str
-        Text of ``helpers.py``, which a first cell writes.
+    modules : mapping of str to str
+        Texts of the modules that stand beside the notebooks, by name; first cells write
+        those that the notebook imports. Tables that it reads are named.
     """
     code = "\n".join(cell.source for cell in code_cells(notebook))
+    first = []
     if re.search(r"(?m)^(?:from|import) compendium\b", code):
-        first = nbformat.v4.new_markdown_cell(ARCHIVE_NEEDED, id="needs-archive")
-    else:
-        first = nbformat.v4.new_code_cell(
-            f"%%writefile helpers.py\n{helpers}",
-            id="helpers",
-            metadata={"jupyter": {"source_hidden": True}},
-        )
+        first.append(nbformat.v4.new_markdown_cell(ARCHIVE_NEEDED, id="needs-archive"))
+        modules = {}
+    elif tables := sorted(set(re.findall(r'find_table\("([^"]+)"\)', code))):
+        text = TABLES_NEEDED.format(", ".join(f"`{name}`" for name in tables))
+        first.append(nbformat.v4.new_markdown_cell(text, id="needs-tables"))
+    for name, text in modules.items():
+        if re.search(rf"(?m)^(?:from|import) {name}\b", code):
+            cell = nbformat.v4.new_code_cell(
+                f"%%writefile {name}.py\n{text}",
+                id=name,
+                metadata={"jupyter": {"source_hidden": True}},
+            )
+            first.append(cell)
     result = notebook.copy()
-    result.cells = [first, *notebook.cells]
+    result.cells = [*first, *notebook.cells]
     return result
 
 
@@ -133,7 +145,10 @@ def write_downloads(app: Sphinx, error: Exception | None) -> None:
     if error is not None or app.builder.format != "html":
         return
     project = root()
-    helpers = (project / CHAPTERS / "helpers.py").read_text(encoding="utf-8")
+    modules = {
+        path.stem: path.read_text(encoding="utf-8")
+        for path in sorted((project / CHAPTERS).glob("*.py"))
+    }
     texts = {}
     for page in sorted(app.env.all_docs):
         path = Path(app.env.doc2path(page))
@@ -142,7 +157,7 @@ def write_downloads(app: Sphinx, error: Exception | None) -> None:
             texts[path.name] = nbformat.writes(notebook) + "\n"
             offered = Path(app.outdir, "_sources", f"{page}.ipynb")
             offered.parent.mkdir(parents=True, exist_ok=True)
-            text = nbformat.writes(complete(notebook, helpers)) + "\n"
+            text = nbformat.writes(complete(notebook, modules)) + "\n"
             offered.write_text(text, encoding="utf-8")
     write_archive(project, Path(app.outdir), texts)
 

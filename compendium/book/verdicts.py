@@ -9,6 +9,7 @@ from IPython.display import Markdown, display
 from compendium.book.display import number, scientific
 from compendium.ledger.claims import KINDS, Claim, Finding, counts, of_the_sources
 from compendium.ledger.names import METHODS, NAMES
+from compendium.ledger.rule import ASSUMED
 
 # The page that has a card for each claim.
 PAGE = "book/notebooks/claims"
@@ -229,5 +230,5 @@ def column_cells(line: pd.Series) -> list[str]:
         "; ".join(placebos),
         f"{line['left_out']} of {line['left_out_of']}",
         f"{line['left_out_all']} of {line['left_out_all_of']}",
-        ", ".join(str(line[f"agree{runs}"]) for runs in (1, 5, 10)),
+        ", ".join(str(line[f"agree{runs}"]) for runs in ASSUMED),
     ]

@@ -76,7 +76,8 @@ def test_prose_says_what_its_roles_stand_for(tmp_path, notebook):
 
 def test_a_notebook_that_is_taken_away_alone_runs(tmp_path, notebook):
     notebook.cells[0].source = "from helpers import number\nprint(number(-0.001, 2))"
-    alone = downloads.complete(notebook, HELPERS)
+    modules = {"helpers": HELPERS, "rules": "raise ImportError"}
+    alone = downloads.complete(notebook, modules)
     nbformat.validate(alone)
     path = tmp_path / "alone.ipynb"
     nbformat.write(alone, path)
@@ -89,5 +90,28 @@ def test_a_notebook_that_is_taken_away_alone_runs(tmp_path, notebook):
 
 def test_a_notebook_that_reads_results_says_what_it_needs(notebook):
     notebook.cells[0].source = "from compendium.project import root"
-    first = downloads.complete(notebook, HELPERS).cells[0]
+    first = downloads.complete(notebook, {"helpers": HELPERS}).cells[0]
     assert first.cell_type == "markdown" and "memdlib-notebooks.zip" in first.source
+
+
+def test_a_notebook_that_reads_tables_names_them_and_says_so_if_they_are_missing(
+    tmp_path, notebook
+):
+    notebook.cells[0].source = (
+        "from helpers import find_table\n"
+        "from rules import holm\n"
+        'print(find_table("a-folds.csv").name, holm([0.5]))'
+    )
+    rules = (root() / "book/notebooks/rules.py").read_text(encoding="utf-8")
+    alone = downloads.complete(notebook, {"helpers": HELPERS, "rules": rules})
+    assert "`a-folds.csv`" in alone.cells[0].source
+    assert [cell.source.split("\n")[0] for cell in alone.cells[1:3]] == [
+        "%%writefile helpers.py",
+        "%%writefile rules.py",
+    ]
+    nbformat.write(alone, tmp_path / "alone.ipynb")
+    command = [sys.executable, "-m", "jupyter", "execute", "alone.ipynb"]
+    missing = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "a-folds.csv is missing: download it" in missing.stderr
+    (tmp_path / "a-folds.csv").write_text("draw\n", encoding="utf-8")
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)

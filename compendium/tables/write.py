@@ -1,0 +1,122 @@
+"""Write the tidy tables of all families, of the runs, and of the verdicts."""
+
+import json
+from fnmatch import fnmatch
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+
+import pandas as pd
+
+from compendium.ledger.claims import read_claims
+from compendium.project import root, write_whole
+
+FOLDER = "data/tables"
+
+
+def families() -> dict[str, ModuleType]:
+    """Modules of the families, by their names."""
+    names = [module.name for module in iter_modules([str(Path(__file__).parent)])]
+    names.remove("write")
+    return {name: import_module(f"compendium.tables.{name}") for name in names}
+
+
+def read_results(project: Path) -> dict[str, dict]:
+    """All stored results, by the names of their runs."""
+    paths = sorted((project / "data" / "results").glob("*.json"))
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def runs_table(results: dict[str, dict]) -> pd.DataFrame:
+    """A line for each run: what made it, of what, where, and at what cost."""
+    lines = []
+    for run, result in results.items():
+        line = {"run": run, "data": " ".join(result["data"])}
+        line |= {key: result[key] for key in ("commit", "seconds", "mib")}
+        line |= {"processor": result["machine"]["processor"]}
+        line |= result["packages"]
+        line["parameters"] = json.dumps(result["parameters"], sort_keys=True)
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def verdicts_table(project: Path) -> pd.DataFrame:
+    """A line for each claim: what is printed, what we find, and the verdict."""
+    lines = []
+    for claim in read_claims(project):
+        first = claim.findings[0] if claim.findings else None
+        line = {
+            "claim": claim.id,
+            "source": claim.source,
+            "table": claim.table,
+            "row": claim.row,
+            "column": claim.column,
+            "published": claim.published,
+            "ours": first.value if first else None,
+            "low": first.low if first else None,
+            "high": first.high if first else None,
+            "verdict": claim.verdict,
+        }
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def derive(project: Path) -> dict[str, str]:
+    """The text of every table, by the name of its file.
+
+    Raises
+    ------
+    ValueError
+        If two families make a table of one name, or one has no lines.
+    """
+    results = read_results(project)
+    tables = {"runs": runs_table(results), "verdicts": verdicts_table(project)}
+    for family, module in families().items():
+        chosen = {
+            run: result["values"]
+            for run, result in results.items()
+            if any(fnmatch(run, pattern) for pattern in module.RUNS)
+        }
+        for name, table in module.tables(chosen).items():
+            if name in tables or table.empty:
+                problem = "made twice" if name in tables else "empty"
+                raise ValueError(f"compendium/tables/{family}.py: {name} is {problem}")
+            tables[name] = table
+    # line ends are the same on every system, so that a table is one text
+    return {
+        f"{name}.csv": table.to_csv(index=False, lineterminator="\n")
+        for name, table in tables.items()
+    }
+
+
+def outdated(project: Path) -> list[str]:
+    """Tables that are not those of the stored results, each with its remedy."""
+    folder = project / FOLDER
+    texts = derive(project)
+    stored = {path.name: path for path in folder.glob("*.csv")}
+    problems = []
+    for name in sorted({*texts, *stored}):
+        if name not in texts:
+            problems.append(f"{FOLDER}/{name}: no family makes it; remove it")
+        elif (
+            name not in stored
+            or stored[name].read_bytes().decode("utf-8") != texts[name]
+        ):
+            problems.append(f"{FOLDER}/{name}: is not of the results: make tables")
+    return problems
+
+
+def main() -> int:
+    """Write all tables; an exit status."""
+    project = root()
+    folder = project / FOLDER
+    texts = derive(project)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*.csv"):
+        if path.name not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        write_whole(folder / name, text)
+        print(f"{text.count(chr(10)) - 1:7d} lines {len(text) // 1024:6d} KiB  {name}")
+    return 0
