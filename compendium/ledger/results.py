@@ -107,7 +107,8 @@ def wrong_means(values: dict, tested: list | None = None, at: str = "") -> list[
 
     Examples
     --------
-    >>> wrong_means({"svm": {"accuracy": {"mean": 95.0, "row": 5.0}, "correct": [18]}})
+    >>> svm = {"accuracy": {"mean": 95.0}, "correct": [[9, 9]]}
+    >>> wrong_means({"svm": svm, "tested": [[10, 10]]})
     ['svm.accuracy.mean is 95.0, what stands beside it says 90.0']
     """
     tested = values.get("tested", tested)
@@ -154,9 +155,7 @@ def _recomputed_accuracies(
             counts = correct.get(key)
             yield from _recomputed_accuracies(part, counts, tested, f"{at}.{key}")
         return
-    if correct is not None and "row" in accuracy:  # per cent that one row makes
-        recomputed = fmean(correct) * accuracy["row"]
-    elif correct is not None and tested is not None:
+    if correct is not None and tested is not None:
         right, rows = np.asarray(correct), np.asarray(tested)
         if right.ndim == 2:  # repeats and their folds
             right, rows = right.sum(axis=1), rows.sum(axis=1)

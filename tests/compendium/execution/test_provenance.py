@@ -30,7 +30,8 @@ def stored(project):
     project.write("book/experiments/e.md", source)
     about = {"parameters": {"run": "r", "dataset": "colon", "size": 2, "seed": 7}}
     about["data"] = {"colon": fingerprint("colon")}
-    about["values"] = {"m": {"accuracy": {"mean": 90.0, "row": 10.0}, "correct": [9]}}
+    part = {"accuracy": {"mean": 90.0}, "correct": [9]}
+    about["values"] = {"m": part, "tested": [10]}
     project.write("data/results/r.json", json.dumps(about))
     record = nbformat.v4.new_notebook()
     record.cells = [nbformat.v4.new_markdown_cell("Other text.")]

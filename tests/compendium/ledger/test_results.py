@@ -21,7 +21,7 @@ def test_a_result_is_left_in_the_working_folder(tmp_path, monkeypatch):
 
 
 SOUND = {
-    "svm": {"accuracy": {"mean": 97.5, "row": 5.0}, "correct": [19, 20]},
+    "svm": {"accuracy": {"mean": 97.5}, "correct": [19, 20], "tested": [20, 20]},
     "kernels": {
         "tested": [[3, 2], [3, 2]],
         "knn": {"accuracy": {"mean": 70.0}, "correct": [[3, 0], [2, 2]]},
