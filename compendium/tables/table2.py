@@ -36,13 +36,14 @@ def dataset_of(run: str) -> str:
 
 def folds(results: dict[str, dict]) -> pd.DataFrame:
     """A line for each test fold: patients classified correctly, and genes kept."""
+    tested = {dataset_of(run): values["tested"] for run, values in results.items()}
     lines = []
     for key, part in methods(results):
         kept = part["n_features"].get("by_fold")
         for draw, counts in enumerate(part["correct"]):
             for fold, correct in enumerate(counts):
                 line = key | {"draw": draw, "fold": fold, "correct": correct}
-                line["tested"] = part["tested"][draw][fold]
+                line["tested"] = tested[key["dataset"]][draw][fold]
                 line["genes"] = kept[draw][fold] if kept else None
                 lines.append(line)
     return pd.DataFrame(lines)
