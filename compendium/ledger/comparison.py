@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from compendium.ledger.names import NAMES
 from compendium.ledger.tables import Evidence
@@ -125,16 +126,18 @@ def chance_further(
 def gap_at(
     evidence: Evidence, run: str, one: str, other: str, rows: int
 ) -> dict[str, float]:
-    """Difference of two accuracies at one size of the sample, with two standard errors.
+    """Difference of two accuracies at one size of the sample, with its interval.
 
-    The squares of both errors are added as if these were independent.
+    The squares of both standard errors are added as if these were independent, and
+    Student's quantile is that of the draws of one method: it gives 95 per cent or more.
     """
     values = evidence.values(run)
     at = values["sizes"].index(rows)
     first, second = (values["methods"][m] for m in (one, other))
     middle = first["accuracy"][at] - second["accuracy"][at]
-    error = 2.0 * np.hypot(first["accuracy_error"][at], second["accuracy_error"][at])
-    return {"median": middle, "low": middle - error, "high": middle + error}
+    error = np.hypot(first["accuracy_error"][at], second["accuracy_error"][at])
+    half = float(stats.t.ppf(0.975, values["draws"] - 1) * error)
+    return {"median": middle, "low": middle - half, "high": middle + half}
 
 
 def share_above_at(
@@ -153,8 +156,8 @@ def share_above_at(
     Returns
     -------
     dict
-        The bounds count those on which it is by two standard errors, and those on
-        which the other is not.
+        The bounds count those on which the whole interval of the difference is above
+        zero, and those on which a part of it is.
     """
     runs = [run for kind in kinds for run in GROWING[kind]]
     runs = [run for run in runs if rows in evidence.values(run)["sizes"]]

@@ -16,8 +16,6 @@ def mean_gain(
 ) -> dict[str, float]:
     """Mean difference of two orders over the sets of some runs.
 
-    The sets are independent, so that the squares of the half-widths add up.
-
     Parameters
     ----------
     evidence : Evidence
@@ -32,13 +30,30 @@ def mean_gain(
     Returns
     -------
     dict
-        ``median``, the mean; ``low`` and ``high``, its interval.
+        :func:`mean_of_independent` differences.
     """
     found = [
         part[shrinkage]["differences"][orders][what]
         for run in runs
         for part in evidence.values(run)["sets"].values()
     ]
-    middle = float(np.mean([gap["difference"] for gap in found]))
-    half = np.linalg.norm([gap["high"] - gap["low"] for gap in found]) / 2 / len(found)
+    return mean_of_independent(found)
+
+
+def mean_of_independent(gaps: Sequence[dict]) -> dict[str, float]:
+    """Mean of differences that are independent, so that their variances add up.
+
+    Parameters
+    ----------
+    gaps : sequence of dict
+        Each with ``difference``, ``low`` and ``high``.
+
+    Returns
+    -------
+    dict
+        ``median``, the mean; ``low`` and ``high``, its interval.
+    """
+    middle = float(np.mean([gap["difference"] for gap in gaps]))
+    widths = [gap["high"] - gap["low"] for gap in gaps]
+    half = float(np.linalg.norm(widths) / 2 / len(gaps))
     return {"median": middle, "low": middle - half, "high": middle + half}

@@ -3,12 +3,16 @@
 import inspect
 import sys
 from collections.abc import Callable, Sequence
+from itertools import accumulate
+from operator import getitem
 
 import numpy as np
 
 from compendium.ledger import beyond, comparison, exact_js, hybrids
+from compendium.ledger.exact_js import mean_of_independent
 from compendium.ledger.rule import LEVEL, holm, with_doubt
-from compendium.ledger.tables import Evidence, at, run_of
+from compendium.ledger.tables import Evidence, at, keys_of, run_of
+from compendium.study.protocols import corrected_interval
 
 
 def wins(
@@ -75,30 +79,80 @@ def _gaps(evidence: Evidence, table: str, pairs) -> list[dict[str, float]]:
 
 
 def _gap(values: dict, one: str, other: str) -> dict[str, float]:
-    """Difference of two methods with its interval and p-value, as the run has them."""
-    place, first = one.rpartition(".")[::2]
-    second = other.rpartition(".")[2]
-    for folder in (place, place.rpartition(".")[0]):
-        gaps = at(values, f"{folder}.differences") or {}
-        if f"{first}_minus_{second}" in gaps:
-            return gaps[f"{first}_minus_{second}"]
-        if f"{second}_minus_{first}" in gaps:
-            gap = gaps[f"{second}_minus_{first}"]
-            turned = {"difference": -gap["difference"], "p": gap["p"]}
-            return turned | {"low": -gap["high"], "high": -gap["low"]}
-    raise KeyError(f"no difference of {one} and {other}")
+    """Difference of two methods over the same folds, with interval and p-value."""
+    return corrected_interval(_counts(values, one), _counts(values, other))
+
+
+def _counts(values: dict, place: str) -> dict[str, np.ndarray]:
+    """Rows of every fold that a method classified rightly, and those tested.
+
+    The rows tested stand once, in a folder that the method lies in.
+    """
+    keys = keys_of(values, place)
+    if keys is None:
+        raise KeyError(f"there is no {place}")
+    folders = list(accumulate(keys[:-1], getitem, initial=values))
+    tested = [folder["tested"] for folder in folders if "tested" in folder]
+    if not tested:
+        raise KeyError(f"the rows tested stand in no folder of {place}")
+    correct = np.array(folders[-1][keys[-1]]["correct"])
+    return {"correct": correct, "tested": np.array(tested[-1])}
 
 
 def best_early(
     evidence: Evidence, table: str, early: Sequence[str], late: Sequence[str]
-) -> int:
-    """Rows in which the best of our numbers at some places is above all at others."""
+) -> dict[str, int]:
+    """Rows in which the best of our numbers at some places is above all at others.
 
-    def best(values: dict, places: Sequence[str]) -> float:
-        return max(at(values, f"{place}.accuracy.mean") for place in places)
+    Parameters
+    ----------
+    evidence : Evidence
+    table : {"table2", "table3"}
+    early, late : sequence of str
+        Places in the results, as many of the one as of the other: the best of more
+        would be the better by chance.
 
-    rows = evidence.values_of_rows(table)
-    return sum(best(values, early) > best(values, late) for values in rows)
+    Returns
+    -------
+    dict
+        :func:`compendium.ledger.rule.with_doubt` over the rows. The best is clear if it
+        is above all of the other side, after Bonferroni's correction for having been
+        picked from its own.
+    """
+    if len(early) != len(late):
+        raise ValueError(f"{len(early)} early places, {len(late)} late ones")
+    won, p = [], []
+    for values in evidence.values_of_rows(table):
+        accuracy = {place: at(values, f"{place}.accuracy.mean") for place in early}
+        accuracy |= {place: at(values, f"{place}.accuracy.mean") for place in late}
+        best = max([*late, *early], key=accuracy.get)  # the late one if they are equal
+        others = late if best in early else early
+        largest = max(_gap(values, best, other)["p"] for other in others)
+        won.append(best in early)
+        p.append(min(1.0, len(early) * largest))
+    return with_doubt(np.array(won), p)
+
+
+def mean_gap_over_runs(
+    evidence: Evidence, runs: Sequence[str], one: str, other: str
+) -> dict[str, float]:
+    """Mean difference of two methods over the data sets of some runs, in points.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    runs : sequence of str
+        On data sets that share no row.
+    one, other : str
+        Places in the results of each.
+
+    Returns
+    -------
+    dict
+        :func:`compendium.ledger.exact_js.mean_of_independent` differences.
+    """
+    gaps = [_gap(evidence.values(run), one, other) for run in runs]
+    return mean_of_independent(gaps)
 
 
 def median_over_rows(
@@ -184,13 +238,19 @@ def largest_gap(
     Returns
     -------
     dict
-        ``median``, its size; ``low`` and ``high``, sizes within its interval.
+        ``median``, its size; ``low`` and ``high``, the largest of the least and of the
+        greatest sizes within the intervals of the rows.
     """
-    gaps = _gaps(evidence, table, [(one, other)])
-    gap = max(gaps, key=lambda gap: abs(gap["difference"]))
-    least, most = sorted([abs(gap["low"]), abs(gap["high"])])
-    low = 0.0 if gap["low"] < 0 < gap["high"] else least
-    return {"median": abs(gap["difference"]), "low": low, "high": most}
+    sizes = [_sizes(gap) for gap in _gaps(evidence, table, [(one, other)])]
+    return {key: max(size[key] for size in sizes) for key in ("median", "low", "high")}
+
+
+def _sizes(gap: dict[str, float]) -> dict[str, float]:
+    """Size of a difference, and the least and the greatest within its interval."""
+    ends = sorted([abs(gap["low"]), abs(gap["high"])])
+    around_zero = gap["low"] < 0.0 < gap["high"]
+    low = 0.0 if around_zero else ends[0]
+    return {"median": abs(gap["difference"]), "low": low, "high": ends[1]}
 
 
 def median_share_kept(evidence: Evidence, table: str, place: str, of: str) -> float:

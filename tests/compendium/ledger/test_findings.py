@@ -1,20 +1,39 @@
+import numpy as np
 import pytest
+from scipy import stats
 
 from compendium.ledger import findings
 from compendium.ledger.tables import Evidence, printed_wins
 
-# mean and number of features of each method; differences and their p-values
+# Differences of two methods that vary along one of these have a p-value of our choice;
+# along both, they are doubtful.
+ALONG = np.array([1.0, -1.0] * 5)
+ACROSS = np.array([1, 1, -1, -1, 1, 1, -1, -1, 0, 0])
+# Nadeau and Bengio's scale of a difference that varies by one along ALONG
+SCALE = np.sqrt((1 / 10 + 1 / 1) * 10 / 9)
+SURE, DOUBTFUL = 0.0, 9.0
+
+
+def varying(difference, p):
+    """By how much a difference must vary along ALONG for this p-value."""
+    return difference / (SCALE * stats.t.isf(p / 2, 9))
+
+
+# of each method the mean, the number of features, and how it varies along and across
 ROWS = {
-    "a": {"js": (90.0, 20), "svm": (80.0, 100), "dme": (85.0, 100)},
-    "b": {"js": (70.0, 10), "j": (72.0, 10), "svm": (75.0, 100), "dme": (71.0, 100)},
-    "c": {"js": (60.0, 50), "j": (59.5, 40), "svm": (60.0, 100)},
+    "a": {"js": (90, 20, SURE, 0), "svm": (80, 100, SURE, 0)}
+    | {"dme": (85, 100, DOUBTFUL, 0)},
+    "b": {"js": (70, 10, SURE, 0), "j": (72, 10, SURE, 0)}
+    | {"svm": (75, 100, varying(5, 0.012), 0), "dme": (71, 100, 0, DOUBTFUL)},
+    "c": {"js": (60, 50, SURE, 0), "j": (59.5, 40, 3, 0), "svm": (60, 100, SURE, 0)},
 }
-P = {
-    "a": {"js_minus_svm": 0.01, "js_minus_dme": 0.2, "svm_minus_dme": 0.03},
-    "b": {"js_minus_svm": 0.02, "js_minus_dme": 0.6, "j_minus_js": 0.001}
-    | {"svm_minus_dme": 0.001, "j_minus_svm": 0.3},
-    "c": {"js_minus_svm": 1.0, "j_minus_js": 0.5, "j_minus_svm": 0.5},
-}
+
+
+def method(mean, kept, along, across):
+    """A method's part of a result: five repeats of two folds with a hundred rows."""
+    correct = (mean + along * ALONG + across * ACROSS).reshape(5, 2)
+    part = {"accuracy": {"mean": mean}, "correct": correct.tolist()}
+    return part | {"n_features": {"median": kept}}
 
 
 @pytest.fixture
@@ -23,16 +42,10 @@ def evidence(project):
     lines = "experiment,samples,js,svm\na,40,3,2\nb,50,2,2\nc,60,1,2\n"
     project.write("data/published/table3.csv", lines)
     for row, parts in ROWS.items():
-        values = {
-            name: {"accuracy": {"mean": mean}, "n_features": {"median": kept}}
-            for name, (mean, kept) in parts.items()
-        }
-        gaps = {}
-        for pair, p in P[row].items():
-            one, other = (parts[name][0] for name in pair.split("_minus_"))
-            ends = {"low": one - other - 3, "high": one - other + 4}
-            gaps[pair] = {"difference": one - other, "p": p} | ends
-        values = {"x": values | {"differences": gaps}}
+        tested = {"tested": np.full((5, 2), 100).tolist()}
+        values = {"x": {name: method(*part) for name, part in parts.items()}}
+        # the rows tested stand beside the methods, or further up
+        (values if row == "a" else values["x"]).update(tested)
         values["sizes"] = {"words": 200, "rows": 50 if row == "b" else 40}
         project.result(f"table3-{row}", values)
     return Evidence(project.root)
@@ -41,12 +54,12 @@ def evidence(project):
 @pytest.mark.parametrize(
     ("one", "others", "median", "low", "high"),
     [
-        # p-values .01, .02, 1 of a win, a loss and a tie; by Holm .03, .04, 1
+        # p-values 0, .012, 1 of a win, a loss and a tie; by Holm 0, .024, 1
         ("js", ["svm"], 1, 1, 2),
         ("svm", ["js"], 1, 1, 2),
         # above both in "a" with the larger p; below both in "b" with twice the less
         ("js", ["svm", "dme"], 1, 0, 3),
-        ("svm", ["dme"], 1, 1, 1),
+        ("svm", ["dme"], 1, 0, 2),
         ("j", ["js"], 1, 1, 2),
         ("dme", ["lost"], 0, 0, 0),
     ],
@@ -62,23 +75,59 @@ def test_wins_are_strict_and_range_over_what_is_clear(
 
 def test_clear_differences_of_a_family(evidence):
     pairs = [("x.js", "x.svm"), ("x.j", "x.js")]
-    # .01, .02, 1, .001, .5 of five, by Holm .04, .06, 1, .005, 1
+    # 0, .012, 1, 0, .99 of five
     found = findings.clear_gaps(evidence, "table3", pairs)
-    assert found == {"all": 5, "positive": 2, "clear": 2}
-    # a difference may stand one folder up
-    evidence.values("table3-a")["x"]["full"] = ROWS["a"]
-    found = findings.clear_gaps(evidence, "table3", [("x.full.js", "x.full.svm")])
-    assert found == {"all": 1, "positive": 1, "clear": 1}
+    assert found == {"all": 5, "positive": 2, "clear": 3}
+
+
+def test_a_difference_needs_the_rows_that_were_tested(evidence):
+    del evidence.values("table3-b")["x"]["tested"]
+    with pytest.raises(KeyError, match=r"stand in no folder of x\.js"):
+        findings.wins(evidence, "table3", "x.js", ["x.svm"])
+
+
+def test_the_range_of_the_largest_gap_is_over_all_rows(evidence):
+    half = stats.t.ppf(0.975, 9) * SCALE
+    # the largest is sure to be 2, and another may be larger
+    wanted = {"median": 2.0, "low": 2.0, "high": 0.5 + 3 * half}
+    for pair in (["x.j", "x.js"], ["x.js", "x.j"]):
+        found = findings.largest_gap(evidence, "table3", *pair)
+        assert found == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "median", "low", "high"),
-    [("j", "js", 2.0, 0.0, 6.0), ("js", "svm", 10.0, 7.0, 14.0)],
+    ("early", "late", "median", "low", "high"),
+    [
+        # a tie in "c" goes to the late one
+        (["js"], ["svm"], 1, 1, 2),
+        (["svm"], ["js"], 1, 1, 2),
+        # in "b" the later of two is above both; twice its p-value is no longer clear
+        (["js", "early"], ["late", "svm"], 1, 0, 3),
+    ],
 )
-def test_a_gap_has_no_sign(evidence, one, other, median, low, high):
-    found = {"median": median, "low": low, "high": high}
-    assert findings.largest_gap(evidence, "table3", f"x.{one}", f"x.{other}") == found
-    assert findings.largest_gap(evidence, "table3", f"x.{other}", f"x.{one}") == found
+def test_the_best_of_some_against_the_best_of_others(
+    evidence, early, late, median, low, high
+):
+    for row, more in {"a": "dme", "b": "js", "c": "js"}.items():
+        part = evidence.values(f"table3-{row}")["x"]
+        part["early"] = part["late"] = part[more]
+    sides = [[f"x.{name}" for name in side] for side in (early, late)]
+    found = findings.best_early(evidence, "table3", *sides)
+    assert found == {"median": median, "low": low, "high": high}
+
+
+def test_the_best_of_more_is_not_compared_with_the_best_of_fewer(evidence):
+    with pytest.raises(ValueError, match="2 early places, 1 late ones"):
+        findings.best_early(evidence, "table3", ["x.js", "x.svm"], ["x.j"])
+
+
+def test_the_mean_difference_over_runs(evidence):
+    runs = ["table3-a", "table3-b"]
+    found = findings.mean_gap_over_runs(evidence, runs, "x.js", "x.svm")
+    # one has no doubt, so that half the range of the other is left
+    half = stats.t.ppf(0.975, 9) * SCALE * varying(5, 0.012) / 2
+    wanted = {"median": 2.5, "low": 2.5 - half, "high": 2.5 + half}
+    assert found == pytest.approx(wanted)
 
 
 def test_printed_wins_and_sizes(evidence):
