@@ -15,7 +15,7 @@ from jinja2 import Environment
 from compendium.book import verdicts
 from compendium.book.display import number
 from compendium.book.verdicts import slug, without_unit
-from compendium.ledger.claims import MEANINGS, REPRODUCED, VERDICTS, Claim, counts
+from compendium.ledger.claims import AGREES, MEANINGS, VERDICTS, Claim, counts
 from compendium.ledger.columns import placebo
 from compendium.ledger.names import NAMES
 from compendium.ledger.settings import SETTINGS
@@ -27,7 +27,7 @@ _templates = Environment(autoescape=True)
 _templates.filters["slug"] = slug
 _PIECES = _templates.from_string(
     Path(__file__).with_name("claims.html").read_text("utf-8"),
-    {"NAMES": NAMES, "REPRODUCED": REPRODUCED, "MEANINGS": MEANINGS}
+    {"NAMES": NAMES, "AGREES": AGREES, "MEANINGS": MEANINGS}
     | {"number": number, "said": verdicts},
 ).module
 

@@ -25,21 +25,24 @@ from compendium.ledger.rule import COVERAGE
 from compendium.ledger.tables import Evidence, at, run_of
 from compendium.project import root
 
-REPRODUCED, BY_CHOICE, OPEN = "reproduced", "agrees by choice", "not decided"
-DIFFERS, REFUTED = "differs", "refuted"
-NOT_RUN, BEYOND = "not run", "beyond reach"
+AGREES = "agrees"
+SOME_SETTINGS = "agrees only under some settings"
+INCONCLUSIVE = "inconclusive"
+DISAGREES = "disagrees"
+NOT_RUN = "not checked yet"
+BEYOND = "cannot be checked"
 
 # Verdicts without a number of ours, by the field that gives the reason.
-UNMEASURED = {"refuted": REFUTED, "not_run": NOT_RUN, "beyond": BEYOND}
+UNMEASURED = {"refuted": DISAGREES, "not_run": NOT_RUN, "beyond": BEYOND}
 
 # What each verdict means, for the pages that use it.
 MEANINGS = {
-    REPRODUCED: "our result agrees under every setting that we tried",
-    BY_CHOICE: "it agrees under the setting that we chose, for a column of a table by "
-    "its fit to that column, but not under every setting that we tried",
-    OPEN: "our result has a range, part of which agrees",
-    DIFFERS: "our result does not agree under the setting that we chose",
-    REFUTED: "we prove that it is false",
+    AGREES: "our result agrees under every setting that we tried",
+    SOME_SETTINGS: "it agrees under the setting that we chose, for a column of a table "
+    "by its fit to that column, but not under every setting that we tried",
+    INCONCLUSIVE: "our result has a range, part of which agrees",
+    DISAGREES: "our result does not agree under the setting that we chose, or we prove "
+    "that the claim is false",
     NOT_RUN: "it could be checked here, but we have not run what it takes",
     BEYOND: "it cannot be checked here, for a reason that is given",
 }
@@ -62,7 +65,7 @@ class Finding:
         Our number: a mean, a count, a median, or the largest error of an identity.
     records : tuple of str
         Experiments that it comes from: one at least.
-    verdict : {"reproduced", "not decided", "differs"}
+    verdict : {"agrees", "inconclusive", "disagrees"}
         Of this setting alone.
     spread : float, default=None
         Standard deviation of one run around that mean.
@@ -234,7 +237,7 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
         )
     verdict = UNMEASURED.get(without) or overall([f.verdict for f in findings])
     reason = entry.get(without or "reason", "")
-    if verdict == DIFFERS and not reason:
+    if verdict == DISAGREES and not reason:
         reason = _tried(name, findings)
     given = ("group", "source", "locator", "statement", "unit", "why", "ours", "kind")
     told = {"unit": ""} | {key: entry[key] for key in given if key in entry}
@@ -250,12 +253,12 @@ def overall(verdicts: list[str]) -> str:
 
     Examples
     --------
-    >>> overall(["reproduced", "differs"])
-    'agrees by choice'
+    >>> overall(["agrees", "disagrees"])
+    'agrees only under some settings'
     """
     first, *others = verdicts
-    if first == REPRODUCED and any(other != REPRODUCED for other in others):
-        return BY_CHOICE
+    if first == AGREES and any(other != AGREES for other in others):
+        return SOME_SETTINGS
     return first
 
 
@@ -280,7 +283,7 @@ def _under_all(
             setting,
             float(cell.ours),
             (run,),
-            REPRODUCED if cell.agrees else DIFFERS,
+            AGREES if cell.agrees else DISAGREES,
             spread=float(cell.sd),
             low=float(cell.low),
             high=float(cell.high),
@@ -326,13 +329,13 @@ def judge(rule: str, bound: float, low: float, high: float, printed: float) -> s
     Returns
     -------
     str
-        Reproduced if all of the range agrees, "differs" if nothing of it does, and
-        "not decided" if part of it does.
+        "agrees" if all of the range does, "disagrees" if nothing of it does, and
+        "inconclusive" if part of it does.
 
     Examples
     --------
     >>> judge("absolute", 0.4, 0.7, 1.3, 1.0), judge("at_least", 10, 2, 10, 0)
-    ('reproduced', 'not decided')
+    ('agrees', 'inconclusive')
     """
     start, end = {
         "absolute": (printed - bound, printed + bound),
@@ -340,13 +343,13 @@ def judge(rule: str, bound: float, low: float, high: float, printed: float) -> s
         "at_most": (-float("inf"), bound),
     }[rule]
     if start <= low and high <= end:
-        return REPRODUCED
-    return OPEN if low <= end and high >= start else DIFFERS
+        return AGREES
+    return INCONCLUSIVE if low <= end and high >= start else DISAGREES
 
 
 def _tried(name: str, findings: tuple[Finding, ...]) -> str:
     """The reason that the other settings give, or that it is unknown."""
-    others = [part.label for part in findings[1:] if part.verdict == REPRODUCED]
+    others = [part.label for part in findings[1:] if part.verdict == AGREES]
     if others:
         more = f" and {len(others) - 2} others" if len(others) > 3 else ""
         named = " / ".join(others[: 2 if more else 3])
@@ -354,5 +357,5 @@ def _tried(name: str, findings: tuple[Finding, ...]) -> str:
     if len(findings) > 1:
         return f"unknown; none of the {len(findings)} settings tried agrees"
     raise LedgerError(
-        f"claim {name!r} differs and gives no reason; write why, or 'unknown'"
+        f"claim {name!r} disagrees and gives no reason; write why, or 'unknown'"
     )

@@ -66,7 +66,7 @@ def test_the_readme_is_short_and_leads_to_what_is_there():
 def test_the_headlines_have_a_success_a_failure_and_an_open_question():
     verdicts = {c.id: c.verdict for c in read_claims(ROOT)}
     found = {verdicts[name] for name in readme.HEADLINES}
-    assert found == {"reproduced", "differs", "not decided"}
+    assert found == {"agrees", "disagrees", "inconclusive"}
 
 
 def test_the_guide_of_the_package_is_on_the_page_of_first_steps():

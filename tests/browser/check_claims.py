@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 import pytest
 
 from compendium.book.verdicts import PAGE, slug
-from compendium.ledger.claims import DIFFERS, REPRODUCED, read_claims
+from compendium.ledger.claims import AGREES, DISAGREES, read_claims
 from compendium.project import root
 from tests.browser.check_pages import CHOSEN, CONTRAST, DESKTOP, PHONE, WIDEST
 
 CLAIMS = read_claims(root())
-ONE = next(one for one in CLAIMS if one.method and one.verdict == DIFFERS)
+ONE = next(one for one in CLAIMS if one.method and one.verdict == DISAGREES)
 STATUS = "#claim-filters [role=status]"
 SHOWN = "li.claim:visible"
 
@@ -55,7 +55,8 @@ def page(visit):
     [
         {},
         {"source": "pandey2013"},
-        {"source": "dukkipati2013", "table": slug(ONE.group), "verdict": slug(DIFFERS)},
+        {"source": "dukkipati2013", "table": slug(ONE.group)}
+        | {"verdict": slug(DISAGREES)},
     ],
     ids=lambda wanted: " ".join(wanted) or "none",
 )
@@ -86,7 +87,7 @@ def test_text_is_sought_in_all_of_a_card(page):
 def test_an_anchor_opens_its_card_and_a_filter_gives_way(page):
     inside = page.locator(f"[id='{ONE.id}']")
     assert not inside.is_visible()
-    page.goto(f"{page.url}?verdict={slug(REPRODUCED)}#{ONE.id}")
+    page.goto(f"{page.url}?verdict={slug(AGREES)}#{ONE.id}")
     inside.wait_for(state="visible")
     assert page.locator("details[open] .inside").count() == 1
     assert shown(page) == fits() and query(page) == {}
@@ -94,7 +95,7 @@ def test_an_anchor_opens_its_card_and_a_filter_gives_way(page):
 
 
 def test_a_count_leads_to_its_claims(page):
-    wanted = {"table": slug(ONE.group), "verdict": slug(DIFFERS)}
+    wanted = {"table": slug(ONE.group), "verdict": slug(DISAGREES)}
     address = urlencode(wanted)
     link = page.locator(f".claim-counts a[href^='?{address}#']")
     number = int(link.inner_text())

@@ -84,7 +84,7 @@ def test_every_claim_is_in_a_group_of_the_page():
 
 
 def test_words_of_a_claim_are_escaped():
-    finding = Finding("a < b", 86.0, (), "reproduced", spread=1.0)
+    finding = Finding("a < b", 86.0, (), "agrees", spread=1.0)
     words = {"statement": "x < y", "locator": "p & q", "why": "1 < 2", "reason": "<b>"}
     one = claim(source="pandey2013", rule="absolute", findings=(finding,) * 2, **words)
     tree = Tree(CARDS.card(one))

@@ -13,7 +13,7 @@ CLAIMS = read_claims(root())
 
 
 def found(value, **more):
-    return (Finding("plain", value, ("run",), "reproduced", **more),)
+    return (Finding("plain", value, ("run",), "agrees", **more),)
 
 
 def claim(**changes):
@@ -21,7 +21,7 @@ def claim(**changes):
     given |= {"id": "c", "group": "Table 1", "source": "someone2013", "why": "one draw"}
     given |= {"locator": "Table 1", "statement": "it is so", "unit": "per cent"}
     given |= {"published": 86.4, "table_says": (), "rule": "prediction", "bound": 95.0}
-    given |= {"findings": found(86.0, spread=1.0), "verdict": "reproduced"}
+    given |= {"findings": found(86.0, spread=1.0), "verdict": "agrees"}
     return Claim(**(given | changes))
 
 
@@ -81,21 +81,25 @@ def test_what_a_table_says_has_the_unit_of_the_claim():
 
 
 def test_the_margin():
-    link = '<a class="verdict verdict-reproduced" href="claims.html#c">'
+    link = '<a class="verdict verdict-agrees" href="claims.html#c">'
     badge = f"{link}reproduced</a> it is so"
     numbers = "Published 86.40, our result 86.00 ± 1.00 per cent."
     assert margin_text(claim()) == f"{badge}\n\n{numbers}"
     assert margin_text(claim(published=None)) == badge
-    lost = claim(findings=(), verdict="beyond reach", reason="it is lost", unit="")
+    lost = claim(findings=(), verdict="cannot be checked", reason="it is lost", unit="")
     assert margin_text(lost).endswith("\n\nPublished 86.40.\n\nIt is lost.")
 
 
 def test_the_sentence_that_counts():
-    claims = [claim(), claim(verdict="differs"), claim(verdict="agrees by choice")]
-    claims.append(claim(kind="proved", verdict="refuted"))
+    claims = [
+        claim(),
+        claim(verdict="disagrees"),
+        claim(verdict="agrees only under some settings"),
+    ]
+    claims.append(claim(kind="proved", verdict="disagrees"))
     assert counts_text(claims) == (
-        "3 are decided by runs (reproduced 1, agrees by choice 1, differs 1) and 1 by "
-        "a proof or a count (refuted 1)"
+        "3 are decided by runs (agrees 1, agrees only under some settings 1, "
+        "disagrees 1) and 1 by a proof or a count (disagrees 1)"
     )
     numbers = re.findall(r"\d+", counts_text(CLAIMS))
     assert sum(map(int, numbers)) == 2 * len(CLAIMS)

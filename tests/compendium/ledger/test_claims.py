@@ -42,12 +42,12 @@ def ledger(project, text, value=86.0, error=1e-12):
 @pytest.mark.parametrize(
     ("value", "verdict"),
     [
-        (84.41, "reproduced"),
-        (84.39, "differs"),
-        (88.41, "differs"),
-        ({"median": 86.0, "low": 84.5, "high": 88.0}, "reproduced"),
-        ({"median": 86.0, "low": 84.0, "high": 88.0}, "not decided"),
-        ({"median": 90.0, "low": 89.0, "high": 91.0}, "differs"),
+        (84.41, "agrees"),
+        (84.39, "disagrees"),
+        (88.41, "disagrees"),
+        ({"median": 86.0, "low": 84.5, "high": 88.0}, "agrees"),
+        ({"median": 86.0, "low": 84.0, "high": 88.0}, "inconclusive"),
+        ({"median": 90.0, "low": 89.0, "high": 91.0}, "disagrees"),
     ],
 )
 def test_verdict_on_a_figure(project, value, verdict):
@@ -63,12 +63,16 @@ def test_verdict_on_a_figure(project, value, verdict):
 @pytest.mark.parametrize(
     ("first", "second", "verdict"),
     [
-        (86.0, 86.5, "reproduced"),
-        (86.0, 70.0, "agrees by choice"),
-        (70.0, 86.0, "differs"),
-        (70.0, 71.0, "differs"),
-        ({"median": 86, "low": 80, "high": 90}, 86.0, "not decided"),
-        (86.0, {"median": 86, "low": 80, "high": 90}, "agrees by choice"),
+        (86.0, 86.5, "agrees"),
+        (86.0, 70.0, "agrees only under some settings"),
+        (70.0, 86.0, "disagrees"),
+        (70.0, 71.0, "disagrees"),
+        ({"median": 86, "low": 80, "high": 90}, 86.0, "inconclusive"),
+        (
+            86.0,
+            {"median": 86, "low": 80, "high": 90},
+            "agrees only under some settings",
+        ),
     ],
 )
 def test_the_first_setting_decides_but_is_not_alone(project, first, second, verdict):
@@ -81,7 +85,7 @@ def test_the_first_setting_decides_but_is_not_alone(project, first, second, verd
     assert [f.label for f in claim.findings] == ["plain", "log"]
     assert {f.records for f in claim.findings} == {("run",)}
     assert (claim.rule, claim.bound, claim.why) == ("absolute", 2.0, "one draw")
-    if verdict == "differs":
+    if verdict == "disagrees":
         wanted = "it depends on the setting; it agrees with log"
         none = "unknown; none of the 2 settings tried agrees"
         assert claim.reason == (wanted if second == 86.0 else none)
@@ -101,8 +105,8 @@ def test_a_range_agrees_where_all_of_it_does(kind, bound, ends, printed):
         "at_most": lambda x: x <= bound,
     }[kind]
     points = [agrees(x) for x in range(ends[0], ends[1] + 1)]
-    wanted = "reproduced" if all(points) else "not decided"
-    wanted = wanted if any(points) else "differs"
+    wanted = "agrees" if all(points) else "inconclusive"
+    wanted = wanted if any(points) else "disagrees"
     assert judge(kind, bound, *ends, printed) == wanted
 
 
@@ -160,7 +164,7 @@ def test_what_the_printed_table_says_is_not_our_number(printed):
     claim = stated(printed, "of_both", SAYS)
     assert claim.table_says == (("a ahead", 2),)
     assert [(f.value, f.records) for f in claim.findings] == [(8.0, ("run",))]
-    assert claim.published is None and claim.verdict == "reproduced"
+    assert claim.published is None and claim.verdict == "agrees"
 
 
 # They count the numbers of a table that ours meet or exceed.
@@ -226,7 +230,10 @@ def test_one_entry_for_many_rows_and_all_settings(table):
     first, second = read_claims(table.root)
     assert (first.id, first.row, first.published) == ("cells-x", "x", 50.0)
     assert (second.id, second.row, second.published) == ("cells-y-z", "y_z", 60.0)
-    assert (first.verdict, second.verdict) == ("reproduced", "agrees by choice")
+    assert (first.verdict, second.verdict) == (
+        "agrees",
+        "agrees only under some settings",
+    )
     assert second.statement == "ys against zs has its accuracy"
     assert second.locator == "Table III, ys against zs"
     assert (second.rule, second.bound, second.method) == ("prediction", 95.0, "svm")
@@ -247,11 +254,11 @@ def test_claims_without_a_number_of_ours_and_the_count(project):
         for field in UNMEASURED
     ]
     claims = ledger(project, VALUE.format(id="near", more="") + "".join(texts))
-    assert [c.verdict for c in claims] == ["reproduced", *UNMEASURED.values()]
+    assert [c.verdict for c in claims] == ["agrees", *UNMEASURED.values()]
     assert [c.reason for c in claims[1:]] == [f"since {field}" for field in UNMEASURED]
     assert all(c.findings == () for c in claims[1:])
     found = {verdict: n for verdict, n in counts(claims).items() if n}
-    assert found == dict.fromkeys(["reproduced", *UNMEASURED.values()], 1)
+    assert found == dict.fromkeys(["agrees", *UNMEASURED.values()], 1)
 
 
 @pytest.mark.parametrize(
