@@ -123,9 +123,11 @@ def best_early(
         raise ValueError(f"{len(early)} early places, {len(late)} late ones")
     won, p = [], []
     for values in evidence.values_of_rows(table):
-        accuracy = {place: at(values, f"{place}.accuracy.mean") for place in early}
-        accuracy |= {place: at(values, f"{place}.accuracy.mean") for place in late}
-        best = max([*late, *early], key=accuracy.get)  # the late one if they are equal
+        places = [*late, *early]  # the late one is best if two are equal
+        accuracy = {place: at(values, f"{place}.accuracy.mean") for place in places}
+        if None in accuracy.values():
+            raise KeyError(f"a row of {table} lacks one of {places}")
+        best = max(places, key=accuracy.get)
         others = late if best in early else early
         largest = max(_gap(values, best, other)["p"] for other in others)
         won.append(best in early)

@@ -121,6 +121,11 @@ def test_the_best_of_more_is_not_compared_with_the_best_of_fewer(evidence):
         findings.best_early(evidence, "table3", ["x.js", "x.svm"], ["x.j"])
 
 
+def test_the_best_is_sought_where_all_were_run(evidence):
+    with pytest.raises(KeyError, match=r"row of table3 lacks one of .*x\.dme"):
+        findings.best_early(evidence, "table3", ["x.js"], ["x.dme"])
+
+
 def test_the_mean_difference_over_runs(evidence):
     runs = ["table3-a", "table3-b"]
     found = findings.mean_gap_over_runs(evidence, runs, "x.js", "x.svm")
