@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import SelectKBest, chi2, f_classif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import NearestCentroid
@@ -134,6 +134,96 @@ class StoppedBoosting(ClassifierMixin, BaseEstimator):
         return self._model.predict_proba(X)
 
 
+class StoppedCatBoost(ClassifierMixin, BaseEstimator):
+    """CatBoost, which encodes categories itself, stopped like :class:`StoppedBoosting`.
+
+    A missing category is a category of its own; numbers may be missing.
+
+    Parameters
+    ----------
+    most : int, default=200
+        Iterations at most. CatBoost adapts its learning rate to them.
+    random_state : int, default=None
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    n_iter_ : int
+    best_score_ : float
+        Minus the least log-loss on the rows held out.
+
+    References
+    ----------
+    .. [1] Prokhorenkova et al., CatBoost: unbiased boosting with categorical features,
+       Advances in Neural Information Processing Systems 31 (2018).
+    """
+
+    def __init__(self, most=200, random_state=None):
+        self.most = most
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Find the number of iterations, then use all rows."""
+        # here, since whoever needs only the names of the classifiers would wait for it
+        from catboost import CatBoostClassifier
+
+        X = _without_missing_categories(X)
+        common = {
+            "cat_features": _categories(X),
+            "random_seed": self.random_state,
+            "thread_count": 1,
+            "verbose": False,
+            "allow_writing_files": False,
+        }
+        X_train, X_held_out, y_train, y_held_out = train_test_split(
+            X, y, test_size=0.2, stratify=y, random_state=self.random_state
+        )
+        first = CatBoostClassifier(
+            iterations=self.most, early_stopping_rounds=20, **common
+        )
+        first.fit(X_train, y_train, eval_set=(X_held_out, y_held_out))
+        self.n_iter_ = first.get_best_iteration() + 1
+        (loss,) = first.get_best_score()["validation"].values()
+        self.best_score_ = -loss
+        # the rate that it chooses depends on the rows held out and on the iterations
+        rate = first.get_all_params()["learning_rate"]
+        self._model = CatBoostClassifier(
+            iterations=self.n_iter_, learning_rate=rate, **common
+        ).fit(X, y)
+        self.classes_ = self._model.classes_
+        return self
+
+    def predict(self, X):
+        """Predict the class of each row."""
+        return self._model.predict(_without_missing_categories(X)).ravel()
+
+    def predict_proba(self, X):
+        """Posterior probabilities, (n, K)."""
+        return self._model.predict_proba(_without_missing_categories(X))
+
+
+def _categories(X) -> list[str]:
+    """Columns of a frame that hold no numbers; an array has none."""
+    return list(make_column_selector(dtype_exclude="number")(X)) if _framed(X) else []
+
+
+def _framed(X) -> bool:
+    return hasattr(X, "columns")
+
+
+def _without_missing_categories(X):
+    """CatBoost takes strings only, and no gaps among them."""
+    if not _framed(X):
+        return X
+    levels = {name: X[name].astype(object).fillna("missing") for name in _categories(X)}
+    return X.assign(**levels)
+
+
+def _marked_categories(X):
+    """Their type tells scikit-learn's boosting which columns hold categories."""
+    return X.astype(dict.fromkeys(_categories(X), "category"))
+
+
 def contestants(
     kind: str, d: int, *, folds: int = 5, iterations: int = 100
 ) -> dict[str, BaseEstimator]:
@@ -152,7 +242,7 @@ def contestants(
     folds : int, default=5
         In which each tunes what it tunes, inside ``fit``.
     iterations : int, default=100
-        Of gradient boosting at most.
+        Of gradient boosting at most; CatBoost may take twice as many.
 
     Returns
     -------
@@ -170,6 +260,9 @@ def contestants(
     found["centroids"] = _search(near, shrunken, folds)
     best = _few(kind, min(d, 200))
     found["boosting"] = make_pipeline(*best, StoppedBoosting(iterations))
+    if kind == "table":
+        best = _few(kind, min(d, 200))
+        found["catboost"] = make_pipeline(*best, StoppedCatBoost(2 * iterations))
     found["forest"] = RandomForestClassifier(200, oob_score=kind == "expression")
     if kind == "expression":
         untuned = "plain", "shrunken", "naive_bayes", "lda"
@@ -267,7 +360,11 @@ def _table(d, folds) -> dict:
 
 
 def _mixed(d, folds, iterations) -> dict:
-    """Peers on numbers filled, marked and scaled, and indicators of the categories."""
+    """Peers on numbers filled, marked and scaled, and indicators of the categories.
+
+    Three take the frame itself: the recommended classifier, and those kinds of boosting
+    that know categories and gaps.
+    """
     numbers = make_pipeline(
         SimpleImputer(strategy="median", keep_empty_features=True, add_indicator=True),
         StandardScaler(),
@@ -289,6 +386,9 @@ def _mixed(d, folds, iterations) -> dict:
         "forest": RandomForestClassifier(200),
     }
     found = {name: make_pipeline(prepare, model) for name, model in found.items()}
+    mark = FunctionTransformer(_marked_categories)
+    found["native_boosting"] = make_pipeline(mark, StoppedBoosting(iterations))
+    found["catboost"] = StoppedCatBoost(2 * iterations)
     found["make_memd"] = make_memd("table")
     return {name: found[name] for name in LABELS if name in found}
 

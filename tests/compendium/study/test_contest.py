@@ -3,6 +3,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from catboost import CatBoostClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -14,6 +15,7 @@ from compendium.study.contest import (
     LABELS,
     CalibratedSearch,
     StoppedBoosting,
+    StoppedCatBoost,
     contestants,
 )
 from compendium.study.scoring import measured
@@ -58,6 +60,65 @@ def test_mixed_tables_have_peers_on_one_preparation():
     for name, model in models.items():
         train, test = (X[:80], y[:80]), (X[80:], y[80:])
         assert measured(model, train, test, seed=0)["right"].mean() > 0.7, name
+
+
+def one_category(n_rows):
+    """Classes that a category tells but for the rows where it is missing."""
+    rng = np.random.default_rng(7)
+    y = rng.integers(2, size=n_rows)
+    jobs = np.where(y == 1, rng.choice([*"acegik"], n_rows), "")
+    jobs = np.where(y == 0, rng.choice([*"bdfhjl"], n_rows), jobs).astype(object)
+    jobs[rng.random(n_rows) < 0.1] = np.nan
+    return pd.DataFrame({"job": jobs, "noise": rng.normal(size=n_rows)}), y
+
+
+@pytest.mark.parametrize("name", ["catboost", "native_boosting"])
+def test_boosting_that_knows_categories_takes_them_with_gaps(name):
+    X, y = one_category(400)
+    # levels in another order, one of which no training row has
+    test = X[300:].iloc[::-1].assign(job=lambda frame: frame["job"].replace("a", "z"))
+    model = contestants("mixed", 2, folds=2)[name]
+    found = measured(model, (X[:300], y[:300]), (test, y[300:][::-1]), seed=0)
+    known = test["job"].notna() & (test["job"] != "z")
+    assert found["right"][known].mean() > 0.95
+    assert 0.2 < found["own"][test["job"].isna()].mean() < 0.8
+
+
+def test_native_boosting_splits_by_sets_of_levels():
+    X, y = one_category(300)
+    model = contestants("mixed", 2, folds=2)["native_boosting"].fit(X, y)
+    (known, _) = model[-1]._model.is_categorical_
+    assert known
+
+
+def test_catboost_stops_where_more_iterations_no_longer_help():
+    X, y = boosting_case(0.5)
+    model = StoppedCatBoost(200, random_state=0).fit(X, y)
+    parts = train_test_split(X, y, test_size=0.2, stratify=y, random_state=0)
+    X_train, X_held_out, y_train, y_held_out = parts
+    how = {"random_seed": 0, "verbose": False, "allow_writing_files": False}
+    watched = CatBoostClassifier(iterations=200, **how)
+    watched.fit(X_train, y_train, eval_set=(X_held_out, y_held_out))
+    how["learning_rate"] = watched.get_all_params()["learning_rate"]
+    whole = CatBoostClassifier(iterations=200, **how).fit(X_train, y_train)
+    losses = [log_loss(y_held_out, P) for P in whole.staged_predict_proba(X_held_out)]
+    n = model.n_iter_
+    assert 1 < n < 180
+    assert losses[n - 1] == min(losses[: n + 20])
+    assert -model.best_score_ == pytest.approx(losses[n - 1])
+    # the rate of the fit that was stopped; by itself it would be another
+    again = CatBoostClassifier(iterations=n, **how).fit(X, y)
+    assert model.predict_proba(X) == pytest.approx(again.predict_proba(X))
+    del how["learning_rate"]
+    other = CatBoostClassifier(iterations=n, **how).fit(X, y)
+    assert model.predict_proba(X) != pytest.approx(other.predict_proba(X))
+
+
+def test_catboost_is_quiet_and_leaves_no_files(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    StoppedCatBoost(5, random_state=0).fit(*boosting_case(1.0))
+    assert list(tmp_path.iterdir()) == []
+    assert capfd.readouterr() == ("", "")
 
 
 def test_the_machine_decides_and_the_sigmoid_says_how_surely():
