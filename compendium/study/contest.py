@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import SelectKBest, chi2, f_classif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import NearestCentroid
@@ -71,9 +71,11 @@ class CalibratedSearch(ClassifierMixin, BaseEstimator):
         search = _search(self.machine, self.grid, self.folds).fit(X, y)
         self._machine = search.best_estimator_
         self.best_params_, self.best_score_ = search.best_params_, search.best_score_
-        # the class refuses a number of folds where a class has fewer rows than folds
+        # the folds of the search, of which some hold out no row of a rare class; given
+        # only their number, the sigmoid refuses a class with fewer rows
+        folds = list(StratifiedKFold(self.folds).split(X, y))
         self._sigmoid = CalibratedClassifierCV(
-            clone(self._machine), cv=search.cv, ensemble=False
+            clone(self._machine), cv=folds, ensemble=False
         ).fit(X, y)
         self.classes_ = self._machine.classes_
         return self

@@ -130,6 +130,16 @@ def test_the_machine_decides_and_the_sigmoid_says_how_surely():
     assert (np.diff(model.predict_proba(X)[order, 1]) >= 0).all()
 
 
+def test_a_class_with_fewer_rows_than_folds_has_posteriors():
+    X, y = of("table")
+    rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:4]]
+    machine = CalibratedSearch(SVC(kernel="linear"), {"C": (0.1, 1.0)}, 5)
+    with pytest.warns(UserWarning, match="least populated class in y has only 4"):
+        machine.fit(X[rows], y[rows])
+    P = machine.predict_proba(X[rows])
+    assert P[-4:, 1].min() > P[:-4, 1].mean()
+
+
 def boosting_by_hand(X, y, most):
     """Iterations after which ten more do not help on a fifth held out, or all."""
     # the split that the class draws from the same seed
