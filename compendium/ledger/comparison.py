@@ -128,15 +128,15 @@ def gap_at(
 ) -> dict[str, float]:
     """Difference of two accuracies at one size of the sample, with its interval.
 
-    The squares of both standard errors are added as if these were independent, and
-    Student's quantile is that of the draws of one method: it gives 95 per cent or more.
+    The interval of 95 per cent is Student's, from the differences in each draw, in
+    which both methods have the same rows.
     """
     values = evidence.values(run)
     at = values["sizes"].index(rows)
-    first, second = (values["methods"][m] for m in (one, other))
-    middle = first["accuracy"][at] - second["accuracy"][at]
-    error = np.hypot(first["accuracy_error"][at], second["accuracy_error"][at])
-    half = float(stats.t.ppf(0.975, values["draws"] - 1) * error)
+    draws = (values["methods"][m]["accuracy_by_draw"][at] for m in (one, other))
+    gaps = np.subtract(*draws)
+    middle = float(gaps.mean())
+    half = float(stats.t.ppf(0.975, gaps.size - 1) * stats.sem(gaps))
     return {"median": middle, "low": middle - half, "high": middle + half}
 
 
@@ -156,8 +156,8 @@ def share_above_at(
     Returns
     -------
     dict
-        The bounds count those on which the whole interval of the difference is above
-        zero, and those on which a part of it is.
+        The bounds count those on which the whole interval of :func:`gap_at` is above
+        zero, and those on which any part of it is.
     """
     runs = [run for kind in kinds for run in GROWING[kind]]
     runs = [run for run in runs if rows in evidence.values(run)["sizes"]]

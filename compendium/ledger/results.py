@@ -131,9 +131,10 @@ def _recomputed_means(
     part: dict, tested: list | None
 ) -> Iterator[tuple[str, float, float | None]]:
     """Place and value of each mean of a part, and what its neighbours make of it."""
-    if "by_draw" in part:
-        yield "accuracy.mean", part["accuracy"]["mean"], fmean(part["by_draw"])
-    elif "by_set" in part:
+    for key in ("accuracy", "log_loss"):
+        if f"{key}_by_draw" in part:
+            yield from _recomputed_from_draws(key, part[key], part[f"{key}_by_draw"])
+    if "by_set" in part:
         for key in ("accuracy", "log_loss"):
             of_sets = [one[key] for one in part["by_set"].values()]
             yield key, part[key], fmean(of_sets)
@@ -141,6 +142,17 @@ def _recomputed_means(
         yield "mean", part["mean"], fmean(part["correct"])
     elif "accuracy" in part and "correct" in part:
         yield from _recomputed_accuracies(part["accuracy"], part["correct"], tested)
+
+
+def _recomputed_from_draws(
+    key: str, stored: float | list, draws: list
+) -> Iterator[tuple[str, float, float]]:
+    """The same of one mean over draws, or of one for each of several sizes."""
+    if isinstance(stored, list):
+        for i, (mean, of_size) in enumerate(zip(stored, draws, strict=True)):
+            yield f"{key}.{i}", mean, fmean(of_size)
+    else:
+        yield key, stored, fmean(draws)
 
 
 def _recomputed_accuracies(

@@ -20,10 +20,9 @@ class Six:
 
     def values(self, run):
         if run == "few":
-            part = {"accuracy": [70.0, 80.0], "accuracy_error": [0.3, 0.4]}
-            other = {"accuracy": [75.0, 78.0], "accuracy_error": [0.4, 0.3]}
-            methods = {"plain": part, "svm": other}
-            return {"sizes": [10, 20], "draws": 10, "methods": methods}
+            part = {"accuracy_by_draw": [[70.0, 72.0, 68.0], [80.0, 82.0, 78.0]]}
+            other = {"accuracy_by_draw": [[75.0, 78.0, 72.0], [78.0, 79.0, 77.0]]}
+            return {"sizes": [10, 20], "methods": {"plain": part, "svm": other}}
         sets = {}
         for i in np.arange(3) + 3 * RUNS.index(run):
             parts = [
@@ -58,13 +57,14 @@ def test_sets_that_shaped_the_defaults_decide_nothing():
 
 def test_gap_and_share_of_sets_at_a_size(monkeypatch):
     found = comparison.gap_at(Six(), "few", "plain", "svm", 20)
-    half = 0.5 * 2.2621571628  # the quantile of a table, nine degrees of freedom
-    assert found == pytest.approx({"median": 2.0, "low": 2 - half, "high": 2 + half})
+    low, high = stats.ttest_rel([80, 82, 78], [78, 79, 77]).confidence_interval()
+    assert found == pytest.approx({"median": 2.0, "low": low, "high": high})
     assert comparison.gap_at(Six(), "few", "plain", "svm", 10)["median"] == -5.0
     monkeypatch.setitem(comparison.GROWING, "two kinds", ("few", "few"))
-    for size, share in ((20, 1.0), (10, 0.0)):
-        found = comparison.share_above_at(Six(), ["two kinds"], "plain", "svm", size)
-        assert set(found.values()) == {share}
+    share = comparison.share_above_at(Six(), ["two kinds"], "plain", "svm", 20)
+    assert low < 0 and share == {"median": 1.0, "low": 0.0, "high": 1.0}
+    share = comparison.share_above_at(Six(), ["two kinds"], "plain", "svm", 10)
+    assert set(share.values()) == {0.0}
 
 
 def test_every_set_has_a_name_and_stands_once():

@@ -31,7 +31,19 @@ SOUND = {
         "accuracy": {"3": {"plain": {"mean": 65.0}}},
         "correct": {"3": {"plain": [8, 4]}},
     },
-    "boosting": {"accuracy": {"mean": 91.0}, "by_draw": [90.0, 92.0]},
+    "boosting": {
+        "tested": [[5, 5], [5, 5]],
+        "lda": {
+            "accuracy": {"mean": 85.0},
+            "correct": [[4, 5], [3, 5]],
+            "log_loss": 0.25,
+            "log_loss_by_draw": [0.25, 0.25],
+        },
+    },
+    "growing": {
+        "accuracy": [70.0, 90.0],
+        "accuracy_by_draw": [[69.0, 71.0], [90.0, 90.0]],
+    },
     "one for all": {
         "accuracy": 75.0,
         "log_loss": 0.25,
@@ -46,7 +58,9 @@ MEANS = [
     ("svm", "accuracy", "mean"),
     ("kernels", "knn", "accuracy", "mean"),
     ("rules", "accuracy", "3", "plain", "mean"),
-    ("boosting", "accuracy", "mean"),
+    ("boosting", "lda", "accuracy", "mean"),
+    ("boosting", "lda", "log_loss"),
+    ("growing", "accuracy", 1),
     ("one for all", "accuracy"),
     ("one for all", "log_loss"),
     ("curve", "mean"),
@@ -57,14 +71,15 @@ def test_means_that_follow_from_what_stands_beside_them_are_right():
     assert wrong_means(SOUND) == []
 
 
-@pytest.mark.parametrize("keys", MEANS, ids=" ".join)
+@pytest.mark.parametrize("keys", MEANS, ids=lambda keys: " ".join(map(str, keys)))
 def test_a_mean_that_is_not_that_of_its_folds_is_named(keys):
     values = deepcopy(SOUND)
     part = reduce(getitem, keys[:-1], values)
     right = part[keys[-1]]
     part[keys[-1]] = right + 0.01
     (sentence,) = wrong_means(values)
-    assert sentence.startswith(f"{'.'.join(keys)} is {right + 0.01}, what stands")
+    place = ".".join(map(str, keys))
+    assert sentence.startswith(f"{place} is {right + 0.01}, what stands")
     assert float(sentence.split()[-1]) == pytest.approx(right, abs=1e-6)
 
 
