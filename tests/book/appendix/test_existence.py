@@ -282,6 +282,84 @@ def test_thm_ex_relaxed_second(charge, conjugate, moved):
     assert_allclose(mean - 6, moved(dual.x), rtol=0, atol=2e-6)
 
 
+def edge_dual(s, t, mu, conjugate):
+    """Dual plus penalty for x and x + log x relative to x^-3 on [1, inf).
+
+    The family is exp(-s x) x^-(3 + t) with s = λ1 + λ2 > 0, or s = 0 and t = λ2 > -2.
+    """
+    lam = np.array([s - t, t])
+    return float(mp.log(mp.expint(3 + t, s))) + lam @ np.array(mu) + conjugate(lam)
+
+
+def edge_means(s, t):
+    of_x = mp.expint(2 + t, s) / mp.expint(3 + t, s)
+    of_log = -mp.diff(lambda power: mp.log(mp.expint(power, s)), 3 + t)
+    return np.array([of_x, of_x + of_log], dtype=float)
+
+
+@pytest.mark.wrong("the sign is the other one", "+ alpha * lam", "- alpha * lam")
+def test_thm_ex_relaxed_with_a_minimum_inside():
+    """A quadratic penalty with two means on a half-line, whose set of λ has an edge."""
+    alpha = 0.05
+
+    def squares(lam):
+        return alpha / 2 * (lam @ lam)
+
+    for mu in ([1.3, 1.5], [2.0, 2.6], [2.0, 2.65], [3.0, 4.0]):
+        best = optimize.minimize(
+            lambda at, mu=mu: edge_dual(np.exp(at[0]), at[1], mu, squares),
+            [-1.0, 0.0],
+            tol=1e-12,
+        )
+        s, t = np.exp(best.x[0]), best.x[1]
+        assert s > 1e-2
+        lam = np.array([s - t, t])
+        assert_allclose(edge_means(s, t), mu + alpha * lam, rtol=0, atol=1e-5)
+
+
+@pytest.mark.wrong("the edge uses the tolerance up too", "< 1.5", "> 9.9")
+def test_thm_ex_relaxed_with_a_minimum_at_the_edge():
+    """Two minima by hand, for means 10 and 10.2: least of all points around them."""
+    around = np.linspace(0, np.pi, 41)  # s may only grow
+    for t, conjugate in (
+        (4 / 3, lambda lam: 0.05 * abs(lam).sum()),
+        (np.sqrt(10) - 2, lambda lam: 0.05 / 2 * (lam @ lam)),
+    ):
+        least = edge_dual(0.0, t, [10, 10.2], conjugate)
+        for size in (1e-3, 0.1, 1.0):
+            for s, step in size * np.column_stack([np.sin(around), np.cos(around)]):
+                assert edge_dual(abs(s), t + step, [10, 10.2], conjugate) > least
+        assert edge_means(0.0, t)[0] < 1.5  # not 10 up to .05, nor 10 - .05 t
+
+
+def test_a_penalty_at_the_edge_has_a_supremum_that_no_density_attains():
+    """Mean x of 10 relative to x^-3 on [1, inf), where members have means up to 2."""
+
+    def loss(lam):
+        return float(mp.log(mp.expint(3, lam))) + 10 * lam + lam**2 / 2
+
+    lam = np.linspace(0, 3, 301)
+    assert np.argmin([loss(v) for v in lam]) == 0
+    assert_allclose(loss(0), -np.log(2), rtol=1e-12)
+    worth = []
+    for far in (1e3, 1e5, 1e7):
+        share = 8 / (1.5 * far - 2)  # of a uniform part on [far, 2 far]: the mean is 10
+        known = mp.quad(
+            lambda x, share=share: -2 * (1 - share) * x**-3 * mp.log(2 * (1 - share)),
+            [1, far],
+        )
+        tail = mp.quad(
+            lambda x, share=share, far=far: (
+                -(2 * (1 - share) * x**-3 + share / far)
+                * mp.log(2 * (1 - share) + share / far * x**3)
+            ),
+            [far, 2 * far],
+        )
+        beyond = -((1 - share) / (2 * far) ** 2) * mp.log(2 * (1 - share))
+        worth.append(float(known + tail + beyond))
+    assert np.all(np.diff(worth) > 0) and -1e-3 < worth[-1] - loss(0) < 0
+
+
 @pytest.mark.wrong("others have more entropy", "entropy < largest", "entropy > largest")
 def test_prop_me_base_witness():
     """Other laws of counts with the same mean have less, by each base measure."""
