@@ -52,12 +52,21 @@ def nml_of_sequences(levels, n_moments, n):
 def test_thm_cr_kraft_witness():
     of_memdlib = np.exp(-nml_of_sequences([0, 1, 2], 1, 6)[1])
     np.testing.assert_allclose(of_memdlib.sum(), 1, rtol=1e-12)
-    for q in [*some_distributions(1), of_memdlib]:
+    sparse = [np.append(q, np.zeros(2)) for q in some_distributions(3, 20)]
+    for distribution in [*some_distributions(1), *sparse, of_memdlib]:
+        q = distribution[distribution > 0]
         lengths = np.ceil(-np.log2(q)).astype(int)
         assert (lengths < 1 - np.log2(q)).all()
         code = words(lengths)
         assert [len(word) for word in code] == sorted(lengths)
         assert not any(b.startswith(a) for a, b in pairwise(sorted(code)))
+
+
+@pytest.mark.wrong("a message of probability zero gets a word", "> 1", "<= 1")
+def test_thm_cr_kraft_leaves_no_word_for_a_message_of_probability_zero():
+    """Of q = (1/2, 1/2, 0): words of less than two digits, and any third word."""
+    for first, second, third in product((0, 1), (0, 1), range(60)):
+        assert sum(Fraction(1, 2**b) for b in (first, second, third)) > 1
 
 
 @pytest.mark.wrong("a code leaves a digit unused", "== 1", "== Fraction(1, 2)")
