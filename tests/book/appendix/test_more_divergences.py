@@ -138,6 +138,56 @@ def test_prop_dv_members_second():
                 assert abs(mp.diff(f, 1, 2) - second) < 1e-9
 
 
+@pytest.mark.wrong("a larger lower bound", "2 * np.sum", "2.01 * np.sum")
+@pytest.mark.wrong(
+    "a smaller upper bound", "/ np.sqrt(p * q)", "/ np.sqrt(1.01 * p * q)"
+)
+def test_prop_dv_squares_witness():
+    """From nearly equal distributions, where equality is near, to distant ones."""
+    rng = np.random.default_rng([3, 21])
+    ratios = []
+    for _ in range(300):
+        concentration = np.full(rng.integers(2, 9), 10.0 ** rng.uniform(-1, 2))
+        p, q = rng.dirichlet(concentration, size=2)
+        q = p + 10.0 ** rng.uniform(-3, 0) * (q - p)
+        if min(p.min(), q.min()) < 1e-12:
+            continue
+        V = 0.5 * np.abs(p - q).sum()
+        below = 2 * np.sum((p - q) ** 2 / (p + q))
+        above = np.sum((p - q) ** 2 / np.sqrt(p * q))
+        J = divergences.jeffreys(p, q)
+        assert 4 * V**2 <= below * (1 + 1e-9)
+        assert below <= J * (1 + 1e-9) and J <= above * (1 + 1e-9)
+        assert_allclose(below, 4 * half_chi_squared(p, q), rtol=1e-9)
+        ratios.append([J / below, above / J])
+    assert np.max(ratios) > 2  # far apart they are not tight
+    assert divergences.jeffreys([1.0, 0.0], [0.5, 0.5]) == np.inf
+
+
+def half_chi_squared(p, q):
+    """Chi-squared of two classes of equal weight, by its definition."""
+    mean = (p + q) / 2
+    return np.sum(((p - mean) ** 2 + (q - mean) ** 2) / mean) / 2
+
+
+@pytest.mark.wrong("the exponents are exchanged", "3 * d**2 / 8", "d**2 / 8")
+def test_prop_dv_squares_second():
+    """Normal densities at distance d: closed forms above, quadrature below."""
+    for d in (0.01, 0.3, 1.0, 2.0, 4.0):
+
+        def integrand(x, d=d):
+            p, q = stats.norm.pdf(x), stats.norm.pdf(x, loc=d)
+            return 2 * (p - q) ** 2 / (p + q)
+
+        below = integrate.quad(integrand, -9, 9 + d, points=[0, d], limit=200)[0]
+        J = d**2
+        above = 2 * np.exp(3 * d**2 / 8) - 2 * np.exp(-(d**2) / 8)
+        V = 2 * stats.norm.cdf(d / 2) - 1
+        assert 4 * V**2 < below < J < above
+        if d < 0.1:  # nearly equal densities
+            assert_allclose([below, above], J, rtol=1e-4)
+
+
 @pytest.mark.wrong("at most nine tenths of the entropy", "apart, e", "apart, 0.9 * e")
 def test_cor_mi_bounds_witness():
     for P, w in cases([5, 3], 200, spread=(-0.5, 0)):
