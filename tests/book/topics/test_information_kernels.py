@@ -8,6 +8,7 @@ from scipy.special import gamma, xlogy
 
 from memdlib.divergences import jensen_shannon
 from memdlib.kernels import js_kernel, jt_kernel, weighted_jt_kernel
+from memdlib.topics import PLSA, GenerativeEmbedding
 
 
 def f(a, b, q):
@@ -137,3 +138,47 @@ def test_thm_ik_positive_second():
         for version, expected in (("A", A), ("B", B)):
             found = weighted_jt_kernel(M, q=q, version=version)
             np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+@pytest.mark.wrong("and definite by a margin", "> -1e-12", "> 1e-3")
+def test_prop_ik_embedded_witness():
+    """Topics, energies and gradients of documents, seen, new and repeated."""
+    rng = np.random.default_rng([15, 24])
+    seen, new = rng.poisson(1.5, size=(2, 20, 15)) + 1.0
+    plsa = PLSA(3, alpha=0.1, random_state=0)
+    objects = np.vstack([seen, new, seen[:5]])
+    for kind in ("MT-2", "FESS-2", "FS"):
+        embedding = GenerativeEmbedding(kind, plsa=plsa).fit(seen)
+        values = embedding.transform(objects)
+        M = np.hstack([np.maximum(values, 0), np.maximum(-values, 0)])
+        M = M / M.sum(axis=1, keepdims=True)
+        for q in (0.0, 0.7, 1.0, 2.0):
+            for version in ("A", "B"):
+                K = weighted_jt_kernel(M, q=q, version=version)
+                own = np.sqrt(np.diag(K))
+                assert np.linalg.eigvalsh(K / np.outer(own, own))[0] > -1e-12
+
+
+@pytest.mark.wrong("each pair may have a map of its own", "pairs[0, 0]", "pairs[i, j]")
+def test_prop_ik_embedded_second():
+    """Quadratic forms, with and without one map for all pairs of three objects.
+
+    The kernel min(y, z) is the overlap of the intervals from 0 to y and to z.
+    """
+    rng = np.random.default_rng([15, 25])
+    least = np.inf
+    for _ in range(200):
+        pairs = rng.uniform(0.1, 3, size=(3, 3, 3))  # the images of the objects
+        weights = rng.normal(size=3)
+        form = 0.0
+        for i in range(3):
+            for j in range(3):
+                image = pairs[0, 0]
+                form += weights[i] * weights[j] * min(image[i], image[j])
+        one_map = pairs[0][0]
+        ends = np.sort(np.append(0.0, one_map))
+        inside = np.subtract.outer(one_map, ends[:-1]) > 0
+        as_squares = np.diff(ends) @ (weights @ inside) ** 2
+        np.testing.assert_allclose(form, as_squares, rtol=0, atol=1e-12)
+        least = min(least, form)
+    assert least >= 0
