@@ -169,7 +169,9 @@ def test_prop_ge_literal_witness():
 
 
 @pytest.mark.wrong("priors and words have one slope", "topics[z] / pi[z]", "topics[z]")
-@pytest.mark.wrong("documents and words have one slope", "topics[z] / R[z]", "topics[z]")
+@pytest.mark.wrong(
+    "documents and words have one slope", "topics[z] / R[z]", "topics[z]"
+)
 def test_prop_ge_literal_second():
     """Complex steps, which have no error of differences."""
     rng = np.random.default_rng([15, 12])
