@@ -226,6 +226,15 @@ def _marked_categories(X):
     return X.astype(dict.fromkeys(_categories(X), "category"))
 
 
+def _known_columns(X) -> list[str]:
+    """Columns with ten values or more.
+
+    Scikit-learn's boosting fails on a number that no row has, and where few have it,
+    all of these may be held out.
+    """
+    return list(X.columns[X.notna().sum() >= 10])
+
+
 def contestants(
     kind: str, d: int, *, folds: int = 5, iterations: int = 100
 ) -> dict[str, BaseEstimator]:
@@ -389,7 +398,10 @@ def _mixed(d, folds, iterations) -> dict:
     }
     found = {name: make_pipeline(prepare, model) for name, model in found.items()}
     mark = FunctionTransformer(_marked_categories)
-    found["native_boosting"] = make_pipeline(mark, StoppedBoosting(iterations))
+    known = make_column_transformer(
+        ("passthrough", _known_columns), verbose_feature_names_out=False
+    ).set_output(transform="pandas")
+    found["native_boosting"] = make_pipeline(mark, known, StoppedBoosting(iterations))
     found["catboost"] = StoppedCatBoost(2 * iterations)
     found["make_memd"] = make_memd("table")
     return {name: found[name] for name in LABELS if name in found}

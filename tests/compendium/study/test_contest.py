@@ -69,7 +69,10 @@ def one_category(n_rows):
     jobs = np.where(y == 1, rng.choice([*"acegik"], n_rows), "")
     jobs = np.where(y == 0, rng.choice([*"bdfhjl"], n_rows), jobs).astype(object)
     jobs[rng.random(n_rows) < 0.1] = np.nan
-    return pd.DataFrame({"job": jobs, "noise": rng.normal(size=n_rows)}), y
+    rare = np.full(n_rows, np.nan)
+    rare[0] = 1.0
+    noise = rng.normal(size=n_rows)
+    return pd.DataFrame({"rare": rare, "noise": noise, "job": jobs}), y
 
 
 @pytest.mark.parametrize("name", ["catboost", "native_boosting"])
@@ -77,7 +80,7 @@ def test_boosting_that_knows_categories_takes_them_with_gaps(name):
     X, y = one_category(400)
     # levels in another order, one of which no training row has
     test = X[300:].iloc[::-1].assign(job=lambda frame: frame["job"].replace("a", "z"))
-    model = contestants("mixed", 2, folds=2)[name]
+    model = contestants("mixed", 3, folds=2)[name]
     found = measured(model, (X[:300], y[:300]), (test, y[300:][::-1]), seed=0)
     known = test["job"].notna() & (test["job"] != "z")
     assert found["right"][known].mean() > 0.95
@@ -86,9 +89,8 @@ def test_boosting_that_knows_categories_takes_them_with_gaps(name):
 
 def test_native_boosting_splits_by_sets_of_levels():
     X, y = one_category(300)
-    model = contestants("mixed", 2, folds=2)["native_boosting"].fit(X, y)
-    (known, _) = model[-1]._model.is_categorical_
-    assert known
+    model = contestants("mixed", 3, folds=2)["native_boosting"].fit(X, y)
+    assert model[-1]._model.is_categorical_.tolist() == [False, True]
 
 
 def test_catboost_stops_where_more_iterations_no_longer_help():
