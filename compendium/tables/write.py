@@ -9,7 +9,8 @@ from types import ModuleType
 
 import pandas as pd
 
-from compendium.ledger.claims import read_claims
+from compendium.ledger.claims import Claim, read_claims
+from compendium.ledger.names import COLUMNS, METHODS, NAMES
 from compendium.project import root, write_whole
 
 FOLDER = "data/tables"
@@ -41,24 +42,54 @@ def runs_table(results: dict[str, dict]) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def verdicts_table(project: Path) -> pd.DataFrame:
-    """A line for each claim: what is printed, what we find, and the verdict."""
+def verdicts_table(claims: list[Claim]) -> pd.DataFrame:
+    """A line for each claim: what is printed, what we find, and the verdict.
+
+    ``ours`` is our number under the setting that stands for the claim, with the range
+    ``low`` to ``high`` if it has one; a claim that a proof decides has none.
+    """
     lines = []
-    for claim in read_claims(project):
+    for claim in claims:
         first = claim.findings[0] if claim.findings else None
         line = {
             "claim": claim.id,
-            "source": claim.source,
+            "source": NAMES[claim.source],
+            "by_us": claim.ours,
+            "kind": claim.kind,
+            "statement": claim.statement,
             "table": claim.table,
-            "row": claim.row,
-            "column": claim.column,
+            "row": NAMES.get(claim.row, claim.row),
+            "column": COLUMNS.get(claim.column, claim.column),
+            "method": METHODS.get(claim.method, claim.method),
             "published": claim.published,
             "ours": first.value if first else None,
             "low": first.low if first else None,
             "high": first.high if first else None,
+            "unit": claim.unit,
             "verdict": claim.verdict,
         }
         lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def findings_table(claims: list[Claim]) -> pd.DataFrame:
+    """A line for each setting of each claim: our number, and the verdict on it alone.
+
+    The first setting of a claim is the one that stands for it.
+    """
+    lines = [
+        {
+            "claim": claim.id,
+            "setting": finding.label,
+            "ours": finding.value,
+            "sd": finding.spread,
+            "low": finding.low,
+            "high": finding.high,
+            "verdict": finding.verdict,
+        }
+        for claim in claims
+        for finding in claim.findings
+    ]
     return pd.DataFrame(lines)
 
 
@@ -71,7 +102,12 @@ def derive(project: Path) -> dict[str, str]:
         If two families make a table of one name, or one has no lines.
     """
     results = read_results(project)
-    tables = {"runs": runs_table(results), "verdicts": verdicts_table(project)}
+    claims = read_claims(project)
+    tables = {
+        "runs": runs_table(results),
+        "verdicts": verdicts_table(claims),
+        "findings": findings_table(claims),
+    }
     for family, module in families().items():
         chosen = {
             run: result["values"]
