@@ -49,3 +49,19 @@ def test_counts_of_the_folds_give_the_accuracies_of_the_results():
     means = shares.groupby(["dataset", "preparation", "method"]).mean()
     for key, part in table2.methods(results):
         assert means.loc[tuple(key.values())] == pytest.approx(part["accuracy"]["mean"])
+
+
+def test_paired_counts_of_code_lengths_are_the_differences_of_the_correct_ones():
+    rules = pd.read_csv(root() / write.FOLDER / "nml-rules.csv")
+    ranked = pd.read_csv(root() / write.FOLDER / "nml-ranked.csv")
+    by_nml = {
+        "rule": rules[rules["rule"] == "m by NML"],
+        "ranking": ranked[ranked["ranking"] == "NML"],
+    }
+    for key, table in (("rule", rules), ("ranking", ranked)):
+        same = [column for column in ("genes", "classifier") if column in table]
+        nml = by_nml[key][[*same, "correct"]]
+        both = table.merge(nml, on=same, suffixes=("", "_nml")).dropna()
+        assert len(both) >= 20
+        lead = both["nml_only"] - both["this_only"]
+        assert (lead == both["correct_nml"] - both["correct"]).all()
