@@ -4,7 +4,7 @@ import pandas as pd
 
 from compendium.ledger.published import printed_rows
 
-RUNS = ("nml-leukemia", "nml-conventions")
+RUNS = ("nml-leukemia", "nml-conventions", "nml-claims")
 CUTS = {
     "width": "equal width",
     "frequency": "equal frequency",
@@ -32,15 +32,21 @@ def published() -> pd.DataFrame:
 
 
 def settings(conventions: dict) -> pd.DataFrame:
-    """A line for each setting: the shortest code over its genes and moments."""
+    """A line for each setting: the shortest code over its genes and moments.
+
+    Beside it, the draws of shuffled labels that have a code as short.
+    """
     lines = []
+    draws = conventions["helps"]["draws"]
     for i, preparation in enumerate(conventions["preparations"]):
         for j, cut in enumerate(conventions["cuts"]):
             for k, levels in enumerate(conventions["codings"]):
                 line = preparation | cut | {"levels": levels}
-                lines.append(line | {"nats": conventions["minima"][i][j][k]})
+                line["nats"] = conventions["minima"][i][j][k]
+                line["draws_as_short"] = conventions["as_short"][i][j][k]
+                lines.append(line | {"draws": draws})
     keys = ["floor", "scale", "genes", "arrays", "cut", "thresholds", "levels"]
-    return pd.DataFrame(lines)[[*keys, "kept", "nats"]]
+    return pd.DataFrame(lines)[[*keys, "kept", "nats", "draws_as_short", "draws"]]
 
 
 def genes(leukemia: dict) -> pd.DataFrame:
@@ -188,6 +194,24 @@ def ranked(leukemia: dict) -> pd.DataFrame:
     return whole(lines, ["nml_only", "this_only"])
 
 
+def overfitting(claims: dict) -> pd.DataFrame:
+    """A line for each number of moments: how much more values over-fit than levels."""
+    lines = []
+    for number, ends in claims["overfitting"].items():
+        lines.append({"moments": int(number), "values_minus_levels": ends["median"]})
+        lines[-1] |= {"low": ends["low"], "high": ends["high"]}
+    return pd.DataFrame(lines)
+
+
+def unquantised(claims: dict) -> pd.DataFrame:
+    """A line for each way to the complexities of all genes with two moments."""
+    part = claims["without_levels"]
+    lines = []
+    for way, years in part["years"].items():
+        lines.append({"way": way, "fits": part["fits"].get(way), "years": years})
+    return pd.DataFrame(lines)
+
+
 def whole(lines: list[dict], counts: list[str]) -> pd.DataFrame:
     """A table whose counts stay whole numbers, though some lines have none."""
     return pd.DataFrame(lines).astype(dict.fromkeys(counts, "Int64"))
@@ -207,4 +231,6 @@ def tables(results: dict[str, dict]) -> dict[str, pd.DataFrame]:
         "nml-rules": rules(leukemia),
         "nml-rankings": rankings(leukemia),
         "nml-ranked": ranked(leukemia),
+        "nml-overfitting": overfitting(results["nml-claims"]),
+        "nml-unquantised": unquantised(results["nml-claims"]),
     }
