@@ -86,7 +86,7 @@ def sentence_text(claim: Claim) -> str:
     if claim.findings[0].low is None:
         return text
     value, ends = without_unit(text, claim).split(" (")
-    return f"{value} {claim.unit} ({ends.rstrip(')')} within the uncertainty)"
+    return f"{value} {claim.unit} (chance allows {ends.rstrip(')')})"
 
 
 def power_of_ten(value: float) -> str:
