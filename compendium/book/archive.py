@@ -1,7 +1,8 @@
-"""One archive with all notebooks and what they need to run outside of a checkout.
+"""One archive with the chapters as notebooks, to run outside of a checkout.
 
-Unpacked, a folder holds the notebooks side by side with what they import, the results
-and what reads them, and the wheel of memdlib. Every rendering of the book makes it.
+Unpacked, a folder holds the notebooks side by side with what they import, the tables
+of results that they read, and the wheel of memdlib. Every rendering of the book makes
+it.
 """
 
 import os
@@ -15,26 +16,24 @@ from pathlib import Path
 from compendium.book.pages import last_change
 
 NAME = "memdlib-notebooks.zip"
-# On the repository itself: they run in a checkout.
-LEFT_OUT = {"index", "install", "article", "artifact", "reproduce"}
-READ = (  # by the notebooks, from the folder that they lie in
-    "LICENSE",
-    "_toc.yml",
-    "book/notebooks/*.py",
-    "compendium/**/*.py",
-    "compendium/**/*.html",
-    "compendium/**/*.json",
-    "compendium/**/*.toml",
-    "data/**/*.*",
-)
+# On the repository itself, and the ledger: they run in a checkout.
+LEFT_OUT = {
+    "index",
+    "install",
+    "article",
+    "artifact",
+    "reproduce",
+    "claims",
+    "every-setting",
+}
+READ = ("LICENSE", "data/tables/*.csv")  # beside the notebooks
 README = """# Maximum Entropy, Maximum Discrimination: the notebooks
 
     pip install '{wheel}[notebooks]' jupyterlab jupyterlab-myst
     jupyter lab
 
 Each notebook runs as it is and draws its own figures and tables. `helpers.py` and
-`rules.py` are what they share; `data/tables` has the results that they read. The pages
-that list claims need `compendium` as well.
+`rules.py` are what they share; `data/tables` has the results that they read.
 """
 
 

@@ -22,9 +22,9 @@ from compendium.execution.notebooks import code_cells
 from compendium.project import root
 
 CHAPTERS = "book/notebooks/"
-ARCHIVE_NEEDED = (
-    "*This notebook reads results of the runs: unpack `memdlib-notebooks.zip`, which "
-    "the page* Install *offers, and open it there.*"
+CHECKOUT_NEEDED = (
+    "*This notebook is about the project itself: it runs in a checkout, in the folder* "
+    "`book/notebooks`."
 )
 TABLES_NEEDED = (
     "*This notebook reads tables of results: put {}, which its page offers, beside it, "
@@ -122,7 +122,9 @@ def complete(notebook: NotebookNode, modules: Mapping[str, str]) -> NotebookNode
     code = "\n".join(cell.source for cell in code_cells(notebook))
     first = []
     if re.search(r"(?m)^(?:from|import) compendium\b", code):
-        first.append(nbformat.v4.new_markdown_cell(ARCHIVE_NEEDED, id="needs-archive"))
+        first.append(
+            nbformat.v4.new_markdown_cell(CHECKOUT_NEEDED, id="needs-checkout")
+        )
         modules = {}
     elif tables := sorted(set(re.findall(r'find_table\("([^"]+)"\)', code))):
         text = TABLES_NEEDED.format(", ".join(f"`{name}`" for name in tables))

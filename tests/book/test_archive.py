@@ -40,7 +40,7 @@ def shown(notebook):
         output.data.get("text/markdown", output.data.get("text/plain"))
         for cell in notebook.cells
         for output in cell.get("outputs", ())
-        if {"text/markdown", "image/png"} & {*output.get("data", ())}
+        if {"text/markdown", "image/png", "text/html"} & {*output.get("data", ())}
     ]
 
 
@@ -54,5 +54,11 @@ def check_notebook(folder, name):
     return shown(stored)
 
 
-def test_a_notebook_draws_its_own_figures_and_tables(unpacked):
-    assert check_notebook(unpacked, "what-failed")
+def test_the_archive_has_nothing_of_the_compendium(unpacked):
+    assert {path.name for path in unpacked.iterdir() if path.is_dir()} == {"data"}
+    assert (unpacked / "data" / "tables" / "runs.csv").is_file()
+
+
+@pytest.mark.parametrize("name", ["what-failed", "found-in-the-data", "rankings"])
+def test_a_notebook_draws_its_own_figures_and_tables(unpacked, name):
+    assert check_notebook(unpacked, name)

@@ -88,10 +88,10 @@ def test_a_notebook_that_is_taken_away_alone_runs(tmp_path, notebook):
     assert (tmp_path / "helpers.py").read_text(encoding="utf-8") == HELPERS
 
 
-def test_a_notebook_that_reads_results_says_what_it_needs(notebook):
+def test_a_notebook_on_the_project_says_what_it_needs(notebook):
     notebook.cells[0].source = "from compendium.project import root"
     first = downloads.complete(notebook, {"helpers": HELPERS}).cells[0]
-    assert first.cell_type == "markdown" and "memdlib-notebooks.zip" in first.source
+    assert first.cell_type == "markdown" and "runs in a checkout" in first.source
 
 
 def test_a_notebook_that_reads_tables_names_them_and_says_so_if_they_are_missing(
