@@ -1,28 +1,25 @@
 """The ledger for foreign tools: an RO-Crate, ``codecheck.yml`` and tables of numbers.
 
-Everything is made from ``data/claims.toml``, ``data/results`` and the lab records, and
-written as one folder that stands by itself.
+Everything is made from ``data``, the experiments and the lab records, and written as
+one folder that stands by itself.
 """
 
 import shutil
 from pathlib import Path
 
 import nbformat
-import pandas as pd
 import yaml
 
 from compendium.artifact.crate import METADATA, crate_metadata
 from compendium.book.pages import citation, full_name
-from compendium.book.verdicts import table_text
 from compendium.execution import notebooks
 from compendium.execution.runs import runs
-from compendium.ledger.claims import Claim, read_claims
 from compendium.project import root, write_whole
 
 SPECIFICATION = "https://codecheck.org.uk/spec/config/2.0/"
 TABLES = {
-    "facts.csv": "every number that we found, with its setting and results",
-    "verdicts.csv": "every claim with its rule and its verdict",
+    "data/tables/findings.csv": "every number that we found, with its setting and runs",
+    "data/tables/verdicts.csv": "every claim with its rule and its verdict",
 }
 
 
@@ -55,72 +52,25 @@ def figures(project: Path) -> dict[str, tuple[str, str]]:
     return found
 
 
-def facts(claims: list[Claim]) -> pd.DataFrame:
-    """A line for each number that we found, under every setting of every claim.
-
-    Facts stand apart from verdicts: a fact is a number, and a verdict follows from it
-    by a rule of ours, in whose place a reader may put another.
-    """
-    lines = [
-        {
-            "claim": claim.id,
-            "setting": finding.label,
-            "value": finding.value,
-            "spread": finding.spread,
-            "low": finding.low,
-            "high": finding.high,
-            "results": " ".join(f"data/results/{run}.json" for run in finding.records),
-        }
-        for claim in claims
-        for finding in claim.findings
-    ]
-    return pd.DataFrame(lines)
-
-
-def verdicts(claims: list[Claim]) -> pd.DataFrame:
-    """A line for each claim; rule and bound are empty where nothing was compared."""
-    lines = [
-        {
-            "claim": claim.id,
-            "statement": claim.statement,
-            "source": claim.source,
-            "locator": claim.locator,
-            "published": claim.published,
-            "table_says": table_text(claim),
-            "unit": claim.unit,
-            "kind": claim.kind,
-            "rule": claim.rule,
-            "bound": claim.bound if claim.rule else None,
-            "verdict": claim.verdict,
-            "reason": claim.reason,
-        }
-        for claim in claims
-    ]
-    return pd.DataFrame(lines)
-
-
 def export_files(project: Path) -> dict[str, bytes]:
     """All files of the export, by name.
 
     Raises
     ------
-    LedgerError, FileNotFoundError
+    FileNotFoundError
         If evidence is missing: what did not run is not exported.
     """
     listed, plotted = runs(project).values(), figures(project)
     captions = {name: caption for name, (caption, _) in plotted.items()}
-    claims = read_claims(project)
-    published = (project / "data" / "published").glob("*.csv")
+    tables = [*project.glob("data/published/*.csv"), *project.glob("data/tables/*.csv")]
     copied = {
         "LICENSE",
         "data/claims.toml",
-        *(str(path.relative_to(project)) for path in published),
+        *(str(path.relative_to(project)) for path in tables),
         *(path for run in listed for path in (*run.made(), run.source())),
     }
     found = {name: (project / name).read_bytes() for name in sorted(copied)}
     made = {
-        "facts.csv": facts(claims).to_csv(index=False, lineterminator="\n"),
-        "verdicts.csv": verdicts(claims).to_csv(index=False, lineterminator="\n"),
         "codecheck.yml": codecheck(project, captions),
     }
     made |= {name: data for name, (_, data) in plotted.items()}

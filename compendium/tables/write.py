@@ -46,7 +46,7 @@ def verdicts_table(claims: list[Claim]) -> pd.DataFrame:
     """A line for each claim: what is printed, what we find, and the verdict.
 
     ``ours`` is our number under the setting that stands for the claim, with the range
-    ``low`` to ``high`` if it has one; a claim that a proof decides has none.
+    ``low`` to ``high`` if it has one; a claim that is decided without one has no rule.
     """
     lines = []
     for claim in claims:
@@ -54,6 +54,7 @@ def verdicts_table(claims: list[Claim]) -> pd.DataFrame:
         line = {
             "claim": claim.id,
             "source": NAMES[claim.source],
+            "locator": claim.locator,
             "by_us": claim.ours,
             "kind": claim.kind,
             "statement": claim.statement,
@@ -66,7 +67,10 @@ def verdicts_table(claims: list[Claim]) -> pd.DataFrame:
             "low": first.low if first else None,
             "high": first.high if first else None,
             "unit": claim.unit,
+            "rule": claim.rule,
+            "bound": claim.bound if claim.rule else None,
             "verdict": claim.verdict,
+            "reason": claim.reason,
         }
         lines.append(line)
     return pd.DataFrame(lines)
@@ -75,7 +79,8 @@ def verdicts_table(claims: list[Claim]) -> pd.DataFrame:
 def findings_table(claims: list[Claim]) -> pd.DataFrame:
     """A line for each setting of each claim: our number, and the verdict on it alone.
 
-    The first setting of a claim is the one that stands for it.
+    The first setting of a claim is the one that stands for it. The verdicts follow from
+    these numbers by rules of ours, in whose place a reader may put another.
     """
     lines = [
         {
@@ -86,6 +91,7 @@ def findings_table(claims: list[Claim]) -> pd.DataFrame:
             "low": finding.low,
             "high": finding.high,
             "verdict": finding.verdict,
+            "runs": " ".join(finding.records),
         }
         for claim in claims
         for finding in claim.findings

@@ -83,7 +83,8 @@ def test_codecheck_lists_every_figure_of_the_book(files):
         for output in cell.get("outputs", [])
         if (figure := output.get("data", {}).get(FIGURE))
     }
-    assert listed - plotted == {"facts.csv", "verdicts.csv"}
+    names = ("findings.csv", "verdicts.csv")
+    assert listed - plotted == {f"data/tables/{name}" for name in names}
     assert plotted <= listed
 
 
@@ -92,24 +93,25 @@ def table(files, name):
     return list(csv.DictReader(io.StringIO(files[name].decode())))
 
 
-def test_facts_are_the_findings_of_the_ledger(files):
-    rows = table(files, "facts.csv")
-    assert [(r["claim"], r["setting"], float(r["value"])) for r in rows] == [
+def test_the_findings_are_those_of_the_ledger(files):
+    rows = table(files, "data/tables/findings.csv")
+    assert [(r["claim"], r["setting"], float(r["ours"])) for r in rows] == [
         (claim.id, finding.label, finding.value)
         for claim in read_claims(ROOT)
         for finding in claim.findings
     ]
     for row in rows:
-        assert row["results"] and set(row["results"].split()) <= set(files)
+        results = {f"data/results/{run}.json" for run in row["runs"].split()}
+        assert results and results <= set(files)
 
 
 def test_every_claim_has_a_verdict_and_a_rule_where_it_was_measured(files):
-    rows = table(files, "verdicts.csv")
+    rows = table(files, "data/tables/verdicts.csv")
     claims = read_claims(ROOT)
     assert [(r["claim"], r["verdict"], r["rule"]) for r in rows] == [
         (claim.id, claim.verdict, claim.rule) for claim in claims
     ]
-    measured = {row["claim"] for row in table(files, "facts.csv")}
+    measured = {row["claim"] for row in table(files, "data/tables/findings.csv")}
     without = {c.id for c in claims if not c.findings}
     assert {row["claim"] for row in rows} - measured == without
     assert {row["claim"] for row in rows if not row["bound"]} == without
