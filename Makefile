@@ -58,8 +58,9 @@ book: $(READY)  ## compare every chapter with a new execution, render the stored
 html: $(READY)  ## only render the book, from the stored chapters: what has changed since
 	@$(HTML)
 
-store: $(READY)  ## execute chapters and store them; CHAPTER="memd ..." (those behind)
-	@$(RUN) store $(CHAPTER)
+store: $(READY)  ## derive tables, execute chapters and store them; CHAPTER="memd ..." (those behind)
+	@$(RUN) tables
+	$(RUN) store $(CHAPTER)
 
 notebooks: $(READY)  ## only compare the stored chapters with a new execution (nbval)
 	@$(NBVAL)
@@ -111,7 +112,7 @@ test-browser: $(READY)  #- pages in Chromium (make book or test first)
 experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 lists, RECHECK=1 compares
 	@$(RUN) experiments $(if $(JOBS),--jobs $(JOBS)) $(if $(STATUS),--status) $(if $(RECHECK),--recheck) $(RUNS)
 
-tables: $(READY)  ## derive data/tables from the results of the runs
+tables: $(READY)  ## only derive data/tables from the results of the runs
 	@$(RUN) tables
 
 # from the root, so that jupytext finds its settings and writes the text of what is saved

@@ -150,15 +150,18 @@ def outdated(project: Path) -> list[str]:
 
 
 def main() -> int:
-    """Write all tables; an exit status."""
+    """Write the tables that have changed, and say which; an exit status."""
     project = root()
     folder = project / FOLDER
     texts = derive(project)
     folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.glob("*.csv"):
-        if path.name not in texts:
-            path.unlink()
-    for name, text in texts.items():
-        write_whole(folder / name, text)
-        print(f"{text.count(chr(10)) - 1:7d} lines {len(text) // 1024:6d} KiB  {name}")
+    stored = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+    for name in sorted({*stored} - {*texts}):
+        (folder / name).unlink()
+        print(f"{FOLDER}/{name}: removed, as no family makes it")
+    changed = [name for name in texts if stored.get(name) != texts[name].encode()]
+    for name in changed:
+        write_whole(folder / name, texts[name])
+        print(f"{FOLDER}/{name}: {texts[name].count(chr(10)) - 1} lines")
+    print(f"{len(texts)} tables, {len(changed)} changed")
     return 0
