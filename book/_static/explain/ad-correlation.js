@@ -15,7 +15,7 @@
     return {
       about: "Two classes have normal densities of unit variance and one correlation; move it, or drag the mean of class 2. " +
         "The solid line is the boundary of Bayes' rule, the dashed one that of a rule that takes the features for independent.",
-      question: "At which correlations do the two features say more together than the sum of what they say alone?",
+      question: "For which correlations does the joint J exceed the sum of the two marginal J?",
       picture: "Ellipses of two classes in the plane of two features, and the boundaries of the two rules",
       fields: {
         rho: { label: "correlation", min: -0.99, max: 0.99, step: 0.01 },
