@@ -39,12 +39,12 @@ def folds(results: dict[str, dict]) -> pd.DataFrame:
     tested = {dataset_of(run): values["tested"] for run, values in results.items()}
     lines = []
     for key, part in methods(results):
-        kept = part["n_features"].get("by_fold")
+        kept = part["n_features"]["by_fold"]
         for draw, counts in enumerate(part["correct"]):
             for fold, correct in enumerate(counts):
                 line = key | {"draw": draw, "fold": fold, "correct": correct}
                 line["tested"] = tested[key["dataset"]][draw][fold]
-                line["genes"] = kept[draw][fold] if kept else None
+                line["genes"] = kept[draw][fold]
                 lines.append(line)
     return pd.DataFrame(lines)
 

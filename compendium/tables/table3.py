@@ -41,13 +41,13 @@ def folds(results: dict[str, dict]) -> pd.DataFrame:
                 continue
             tested = values[edition]["tested"]
             for key, part in methods(values, edition):
-                kept = part["n_features"].get("by_fold")
+                kept = part["n_features"]["by_fold"]
                 for draw, counts in enumerate(part["correct"]):
                     for fold, correct in enumerate(counts):
                         line = {"task": task} | key | {"draw": draw, "fold": fold}
                         line["correct"] = correct
                         line["tested"] = tested[draw][fold]
-                        line["words"] = kept[draw][fold] if kept else None
+                        line["words"] = kept[draw][fold]
                         lines.append(line)
     return pd.DataFrame(lines)
 
