@@ -58,7 +58,7 @@ def verdicts_table(claims: list[Claim]) -> pd.DataFrame:
             "by_us": claim.ours,
             "kind": claim.kind,
             "statement": claim.statement,
-            "table": claim.table,
+            "table": NAMES.get(claim.table, claim.table),
             "row": NAMES.get(claim.row, claim.row),
             "column": COLUMNS.get(claim.column, claim.column),
             "method": METHODS.get(claim.method, claim.method),
