@@ -6,7 +6,6 @@ choose from; how often figures agree that had no part in the choice; and how oft
 figures of *another* method, which have nothing to do with ours, agree as well.
 """
 
-import numpy as np
 import pandas as pd
 
 from compendium.ledger import tables
@@ -83,36 +82,6 @@ def placebo(evidence: Evidence, table: str, method: str, column: str) -> pd.Data
         for row, place in frame.loc[mine, ["row", "place"]].itertuples(index=False)
     ]
     return tables.judged(pd.DataFrame(lines))
-
-
-def share_of_firsts(
-    frame: pd.DataFrame, *, draws: int = 2000, seed: int = 0
-) -> pd.Series:
-    """How often each setting comes nearest when the data sets are resampled.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As :func:`agreement` gives it; settings that lack a figure are left out.
-    draws : int, default=2000
-        Bootstrap samples of the data sets.
-    seed : int, default=0
-
-    Returns
-    -------
-    Series
-        Setting to its share of the draws, of sum one; a tie goes to the first.
-    """
-    frame = frame.assign(square=(frame["ours"] - frame["printed"]) ** 2)
-    table = frame.pivot_table(
-        index="setting", columns=["row", "column"], values="square", sort=False
-    ).dropna()
-    squares = table.T.groupby(level="row", sort=False).sum().T
-    n = squares.shape[1]
-    drawn = np.random.default_rng(seed).integers(n, size=(draws, n))
-    first = squares.to_numpy()[:, drawn].sum(axis=2).argmin(axis=0)
-    counts = np.bincount(first, minlength=len(squares))
-    return pd.Series(counts / draws, index=squares.index)
 
 
 def summary(evidence: Evidence) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import numpy as np
 
 from compendium.ledger import beyond, comparison, exact_js, hybrids
 from compendium.ledger.exact_js import mean_of_independent
-from compendium.ledger.rule import LEVEL, holm, with_doubt
+from compendium.ledger.rule import with_doubt
 from compendium.ledger.tables import Evidence, at, keys_of, run_of
 from compendium.study.protocols import corrected_interval
 
@@ -48,24 +48,6 @@ def wins(
         both = [min(1.0, len(gaps) * min(lost))] if lost else [g["p"] for g in gaps]
         p.append(max(both))
     return with_doubt(np.array(won, bool), p)
-
-
-def clear_gaps(
-    evidence: Evidence, table: str, pairs: Sequence[Sequence[str]]
-) -> dict[str, int]:
-    """Differences over all rows and pairs of places, and how many are clear.
-
-    Returns
-    -------
-    dict
-        ``all``, ``positive`` and ``clear``: by Holm's rule over the family.
-    """
-    gaps = _gaps(evidence, table, pairs)
-    return {
-        "all": len(gaps),
-        "positive": sum(gap["difference"] > 0 for gap in gaps),
-        "clear": int((holm([gap["p"] for gap in gaps]) < LEVEL).sum()),
-    }
 
 
 def _gaps(evidence: Evidence, table: str, pairs) -> list[dict[str, float]]:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
@@ -68,23 +68,6 @@ def fold_counts(parts: dict[str, dict[str, NDArray]]) -> pd.DataFrame:
             columns |= {f"right_{f}": right, f"of_{f}": of}
         tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)
-
-
-def times_drawn(repeats: Iterable[int]) -> str:
-    """How often the folds of several runs were drawn, in words.
-
-    Examples
-    --------
-    >>> times_drawn([5, 5])
-    '5 times'
-    >>> times_drawn([8, 5, 10, 5])
-    '5 times, or 8 or 10 where a verdict depends on it'
-    """
-    fewest, *more = sorted(set(repeats))
-    if not more:
-        return f"{fewest} times"
-    several = " or ".join(map(str, more))
-    return f"{fewest} times, or {several} where a verdict depends on it"
 
 
 def wrong_means(values: dict, tested: list | None = None, at: str = "") -> list[str]:

@@ -44,7 +44,7 @@ def test_the_bytes_are_equal_elsewhere_and_hold_what_they_promise(built, tmp_pat
     with tarfile.open(built.root / NAME) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     packages = {f"dist/memdlib-0.3.0{end}" for end in ("-py3-none-any.whl", ".tar.gz")}
-    made = {"html/index.html", "export/data/tables/findings.csv", "SHA256SUMS"}
+    made = {"html/index.html", "export/codecheck.yml", "SHA256SUMS"}
     assert held > packages | made | {"README.md", "data/results/r.json"}
 
 

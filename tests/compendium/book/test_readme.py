@@ -40,7 +40,7 @@ def test_the_readme_is_generated_and_stays_as_it_is(project, monkeypatch):
     path = project.write("README.md", f"# Title\n\n{MARKS}End.\n")
     assert readme.main() == 0
     first = path.read_text()
-    assert "- *left is right*: **reproduced**; we find an error below" in first
+    assert "- *left is right*: **agrees**; we find an error below" in first
     assert first.startswith("# Title\n") and first.endswith("\nEnd.\n")
     assert readme.generated(project.root) == first
     picture = project.root / "book" / f"{readme.PICTURE}.png"

@@ -82,7 +82,7 @@ def test_what_a_table_says_has_the_unit_of_the_claim():
 
 def test_the_margin():
     link = '<a class="verdict verdict-agrees" href="claims.html#c">'
-    badge = f"{link}reproduced</a> it is so"
+    badge = f"{link}agrees</a> it is so"
     numbers = "Published 86.40, our result 86.00 ± 1.00 per cent."
     assert margin_text(claim()) == f"{badge}\n\n{numbers}"
     assert margin_text(claim(published=None)) == badge

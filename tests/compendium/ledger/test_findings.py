@@ -73,13 +73,6 @@ def test_wins_are_strict_and_range_over_what_is_clear(
         assert found == {"median": median, "low": low, "high": high}
 
 
-def test_clear_differences_of_a_family(evidence):
-    pairs = [("x.js", "x.svm"), ("x.j", "x.js")]
-    # 0, .012, 1, 0, .99 of five
-    found = findings.clear_gaps(evidence, "table3", pairs)
-    assert found == {"all": 5, "positive": 2, "clear": 3}
-
-
 def test_a_difference_needs_the_rows_that_were_tested(evidence):
     del evidence.values("table3-b")["x"]["tested"]
     with pytest.raises(KeyError, match=r"stand in no folder of x\.js"):

@@ -5,7 +5,7 @@ from operator import getitem
 
 import pytest
 
-from compendium.ledger.results import times_drawn, write_result, wrong_means
+from compendium.ledger.results import write_result, wrong_means
 
 
 def test_a_result_is_left_in_the_working_folder(tmp_path, monkeypatch):
@@ -94,8 +94,3 @@ def test_a_mean_needs_counts_of_its_own_and_the_number_of_rows(part):
     (sentence,) = wrong_means({"svm": part})
     assert sentence.startswith("svm.accuracy.")
     assert "mean cannot be computed from the counts and rows beside" in sentence
-
-
-def test_how_often_folds_were_drawn_is_said_of_any_numbers():
-    assert times_drawn([5]) == times_drawn([5, 5]) == "5 times"
-    assert times_drawn([6, 5, 5, 10]).startswith("5 times, or 6 or 10 where")
