@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from compendium.project import root
-from compendium.tables import table2, write
+from compendium.tables import comparison, table2, write
 
 
 def test_the_stored_tables_are_those_of_the_results():
@@ -65,3 +65,21 @@ def test_paired_counts_of_code_lengths_are_the_differences_of_the_correct_ones()
         assert len(both) >= 20
         lead = both["nml_only"] - both["this_only"]
         assert (lead == both["correct_nml"] - both["correct"]).all()
+
+
+def test_counts_and_losses_of_the_comparison_give_the_means_of_the_results():
+    results = {
+        run: result["values"]
+        for run, result in write.read_results(root()).items()
+        if run.startswith("comparison-")
+    }
+    method = ["kind", "data set", "classifier"]
+    folds = pd.read_csv(root() / write.FOLDER / "comparison-folds.csv")
+    sums = folds.groupby([*method, "draw"])[["correct", "tested"]].sum()
+    shares = (100 * sums["correct"] / sums["tested"]).groupby(method).mean()
+    losses = pd.read_csv(root() / write.FOLDER / "comparison-losses.csv")
+    losses = losses.groupby(method)["log_loss"].mean()
+    for key, part, _ in comparison.methods(results):
+        name = tuple(key.values())
+        assert shares[name] == pytest.approx(part["accuracy"]["mean"])
+        assert losses[name] == pytest.approx(part["log_loss"])
