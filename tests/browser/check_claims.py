@@ -122,9 +122,9 @@ def test_words_and_marks_stand_out(visit, script):
         assert min(page.evaluate(CONTRAST, what)) > 4.5, what
 
 
-def test_a_verdict_in_a_margin_leads_to_its_card(visit):
+def test_a_verdict_in_the_text_leads_to_its_card(visit):
     page = visit(DESKTOP).open("book/notebooks/beyond.html")
-    link = page.locator("a.verdict").first
+    link = page.locator("a:has(.verdict)").first
     name = link.get_attribute("href").split("#")[1]
     link.click()
     page.wait_for_url("**/claims.html#*")

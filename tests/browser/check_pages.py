@@ -160,7 +160,7 @@ def test_in_print_the_text_stands_alone(visit):
     page.emulate_media(media="print")
     for beside in (".bd-sidebar-primary", ".prev-next-area", "button.copybtn"):
         assert page.locator(f"{beside}:visible").count() == 0
-    verdicts = page.locator(".tag_margin .verdict")
+    verdicts = page.locator("p .verdict")
     assert verdicts.locator("visible=true").count() == verdicts.count() > 0
     assert page.evaluate(WIDEST) == ""
 
