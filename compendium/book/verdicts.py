@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 import pandas as pd
-from IPython.display import Markdown, display
 
 from compendium.book.display import number, scientific
 from compendium.ledger.claims import KINDS, Claim, Finding, counts, of_the_sources
@@ -144,23 +143,6 @@ def claim_badge(claim: Claim, page: str = "claims.html") -> str:
         ``{claim}`` finds it.
     """
     return badge(claim.verdict, f"{page}#{claim.id}")
-
-
-def margin_text(claim: Claim) -> str:
-    """Verdict, statement and both numbers, as MyST; why, where we have none."""
-    lines = [f"{claim_badge(claim)} {claim.statement}"]
-    if claim.published is not None:
-        numbers = f"Published {published_text(claim)}"
-        numbers += f", our result {finding_text(claim)}" if claim.findings else ""
-        lines.append(f"{numbers} {claim.unit}".strip() + ".")
-    if not claim.findings:
-        lines.append(f"{claim.reason[:1].upper()}{claim.reason[1:]}.")
-    return "\n\n".join(lines)
-
-
-def show_verdict(claim: Claim) -> None:
-    """Show the verdict on a claim, for a cell with the tag ``margin``."""
-    display(Markdown(margin_text(claim)))
 
 
 def tally(claims: Sequence[Claim], by: str = "group") -> list[list[str]]:

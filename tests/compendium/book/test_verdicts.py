@@ -5,7 +5,7 @@ import re
 import pytest
 
 from compendium.book import verdicts
-from compendium.book.verdicts import counts_text, finding_text, margin_text
+from compendium.book.verdicts import counts_text, finding_text
 from compendium.ledger.claims import Claim, Finding, read_claims
 from compendium.project import root
 
@@ -78,16 +78,6 @@ def test_what_a_table_says_has_the_unit_of_the_claim():
     says = claim(table_says=(("ahead of a", 10), ("of both", 4)), unit="of 11 tasks")
     said = "ahead of a on 10 and of both on 4 of 11 tasks"
     assert verdicts.table_text(says) == said
-
-
-def test_the_margin():
-    link = '<a class="verdict verdict-agrees" href="claims.html#c">'
-    badge = f"{link}agrees</a> it is so"
-    numbers = "Published 86.40, our result 86.00 ± 1.00 per cent."
-    assert margin_text(claim()) == f"{badge}\n\n{numbers}"
-    assert margin_text(claim(published=None)) == badge
-    lost = claim(findings=(), verdict="cannot be checked", reason="it is lost", unit="")
-    assert margin_text(lost).endswith("\n\nPublished 86.40.\n\nIt is lost.")
 
 
 def test_the_sentence_that_counts():
