@@ -18,6 +18,8 @@ def choices(results: dict[str, dict]) -> pd.DataFrame:
     for run, classes in GROUPS.items():
         for dataset, by_genes in results[run]["sets"].items():
             for genes, by_filter in by_genes.items():
+                if genes == "tested":  # rows of the folds, which stand beside them
+                    continue
                 for name in results[run]["filters"]:
                     part = by_filter[name]
                     line = {"classes": classes, "dataset": NAMES[dataset]}
