@@ -113,6 +113,7 @@ class ListDirective(SphinxDirective):
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
+        self.env.note_reread()  # what it lists may change while its page does not
         lines = LISTS[" ".join([self.name, *self.arguments])](self.env.docname)
         text = StringList(lines, source=self.name)
         holder = nodes.container(classes=[self.name])
