@@ -79,12 +79,16 @@ def listed(name, *arguments, page=""):
         holder += nodes.paragraph("", "parsed")
 
     document = new_document("x", get_default_settings())
-    document.settings.env = SimpleNamespace(docname=page)
+    reread = []
+    document.settings.env = SimpleNamespace(
+        docname=page, note_reread=lambda: reread.append(page)
+    )
     state = SimpleNamespace(nested_parse=parse, document=document)
     machine = SimpleNamespace(reporter=None)
     made = ListDirective(name, [*arguments], {}, [], 1, 0, "", state, machine)
     (shown,) = made.run()
     assert shown.astext() == "parsed" and shown["classes"] == [name]
+    assert reread == [page]  # what it lists may change without its page
     return parsed
 
 
