@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 from memdlib import MaxEntDensity, nml
 from memdlib.families import MultivariateNormal, Normal
@@ -141,6 +141,20 @@ def genes(state):
     return {name: state[name][state["S"]] for name in names}
 
 
+def chain(state):
+    """Divergence of one measurement of wines, and the posterior of a bottle."""
+    means = np.array(state["means"])[:, state["rank"]]
+    widths = np.array(state["sds"])[:, state["rank"]]
+    priors = np.array(state["priors"])
+    family = Normal()
+    mu = family.mean_parameters(means, widths**2)
+    log_p = [family.log_density(state["x"], lam) for lam in family.natural(mu)]
+    chances = special.softmax(np.ravel(log_p) + np.log(priors))
+    names = (f"grower{k + 1}" for k in range(3))
+    divergence = family.js_gm(mu[:, None], priors)[0]
+    return {"value": divergence, **dict(zip(names, chances, strict=True))}
+
+
 # name of the figure: its page, and what computes its numbers from a state
 FIGURES = {
     "dv-two-classes": ("divergences", two_classes),
@@ -148,6 +162,7 @@ FIGURES = {
     "ad-correlation": ("additivity", correlation),
     "dn-levels": ("discriminative-nml", labels),
     "gn-sizes": ("genes", genes),
+    "front-chain": ("index", chain),
 }
 NAMES = list(FIGURES)
 SOME = ["dv-two-classes", "me-region"]  # of one kind of handle each
