@@ -106,7 +106,7 @@ explain.figure("front-chain", (given) => {
         first = next;
       }
       pen.add("path", { d: `M${top.x(x)} ${top.top}V${top.bottom}`, class: "line quiet dashed" });
-      pen.add("path", { d: `M${top.x(x)} ${strip - 4}V${strip + 26}`, class: "line ink" });
+      pen.add("path", { d: `M${top.x(x)} ${strip + 23}l-6 9h12z`, class: "fill ink" });
       return { bottle: { x: top.x(x), y: top.bottom, from: (at) => ({ x: top.ux(at) }) } };
     },
     scale: { max: 1, label: "Posterior probabilities from this measurement alone; the divergence in nats." },
