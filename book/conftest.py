@@ -8,7 +8,13 @@ import os
 import tempfile
 from pathlib import Path
 
-from compendium.execution.notebooks import kernel_environment
+from compendium.execution.notebooks import DARK, kernel_environment
 
 _profile = tempfile.TemporaryDirectory(prefix="memdlib-")  # as long as this process
 os.environ |= kernel_environment(Path(_profile.name))  # which kernels inherit
+
+
+def pytest_collectstart(collector):
+    """Add the pictures for dark pages to what nbval does not compare."""
+    if collector.name.endswith(".ipynb"):
+        collector.skip_compare += (DARK,)

@@ -4,10 +4,12 @@ It needs matplotlib, pandas and IPython, and nothing else of the book: keep it b
 notebook, and the notebook finds it.
 """
 
+import colorsys
 import io
 import logging
 import os
 from base64 import b64encode
+from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +19,15 @@ import pandas as pd
 from cycler import cycler
 from IPython.display import Markdown, display
 from matplotlib import font_manager
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import Collection, QuadMesh
+from matplotlib.colors import to_rgba
+from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.text import Text
 from PIL import Image
 
@@ -33,6 +43,13 @@ GLUED = "application/papermill.record/"  # before the type of what no viewer sho
 # What is said of a picture, as data, which nbval compares (it compares no metadata).
 # A viewer shows the picture, as it does not know this type; it may know JSON.
 FIGURE = "application/vnd.memdlib.figure+json"
+# The picture in the colours of the dark pages. Viewers do not know this type, and nbval
+# is told to compare it as little as the other picture.
+DARK = "application/vnd.memdlib.dark+png"
+WHITE_GROUND, DARK_GROUND = "#ffffff", "#15181b"
+PALE = 2.0  # contrast with white below which a colour is a tint, not a mark
+LEGIBLE = 4.5  # contrast of marks and texts on the dark ground, as WCAG asks of texts
+BRIGHTEST = 14.0  # contrast of black lettering there: white would glare
 
 STYLE = {
     "axes.edgecolor": GREY,
@@ -135,11 +152,14 @@ def show(
     about = {"name": name, "alt": alt, "least": round(least)}
     if moves is not None:
         about["moves"] = six_digits(moves)
-    picture, size = png(figure)
+    picture, size = png(figure, WHITE_GROUND)
+    recolour_for_dark(figure)
+    dark, _ = png(figure, DARK_GROUND)
     plt.close(figure)
     display(
         {
             "image/png": picture,
+            DARK: dark,
             "text/plain": data.to_csv(index=False, float_format="%.6g"),
             FIGURE: about,
         },
@@ -166,14 +186,119 @@ def six_digits(state):
     return state
 
 
-def png(figure: Figure) -> tuple[str, dict[str, int]]:
-    """A figure as PNG on white, in few colours and in base64; its size on a page."""
+def png(figure: Figure, ground: str) -> tuple[str, dict[str, int]]:
+    """A figure as PNG, in few colours and in base64; its size on a page."""
     drawn, small = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, dpi=DPI, facecolor="white")
+    figure.savefig(drawn, dpi=DPI, facecolor=ground)
     image = Image.open(drawn).convert("RGB")
-    image.quantize(64, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    colours = 256 if any(map(on_colour_map, figure.findobj(Axes))) else 64
+    image.quantize(colours, dither=Image.Dither.NONE).save(small, "png", optimize=True)
     width, height = (round(length * 100 / DPI) for length in image.size)
     return b64encode(small.getvalue()).decode(), {"width": width, "height": height}
+
+
+def recolour_for_dark(figure: Figure) -> None:
+    """Give a figure the colours of the dark pages, with the hues it has on white.
+
+    Colour maps keep their colours, and so does what is drawn or written on them.
+    """
+    figure.draw_without_rendering()  # only now are the positions of texts known
+    kept = {part for axes in figure.findobj(Axes) for part in on_colour_map(axes)}
+    for artist in figure.findobj():
+        if artist not in kept:
+            recolour(artist)
+
+
+def on_colour_map(axes: Axes) -> list[Artist]:
+    """The colour map that covers the axes, if one does, and all that lies on it."""
+    covers = [
+        isinstance(layer, AxesImage | QuadMesh)
+        or (isinstance(layer, ContourSet) and layer.filled and layer.colors is None)
+        for layer in axes.get_children()
+    ]
+    if not any(covers):
+        return []
+    kept = [axes.patch, *axes.images, *axes.collections, *axes.lines, *axes.patches]
+    for lettering in (*axes.texts, axes.get_legend()):
+        if lettering is not None:
+            box = lettering.get_window_extent()
+            middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
+            if axes.bbox.contains(*middle):
+                kept.append(lettering)
+    return [part for artist in kept for part in artist.findobj()]
+
+
+def recolour(artist: Artist) -> None:
+    """Give one artist its colours on the dark ground, without those it contains."""
+    for effect in artist.get_path_effects() or ():
+        stroke = getattr(effect, "_gc", {})  # has no public name; a halo is one
+        if "foreground" in stroke:
+            stroke["foreground"] = on_dark(stroke["foreground"])
+    if isinstance(artist, Text):
+        artist.set_color(on_dark(artist.get_color()))
+        # what a text brings along is none of the artists that a figure finds
+        for patch in (artist.get_bbox_patch(), getattr(artist, "arrow_patch", None)):
+            if patch is not None:
+                recolour(patch)
+    elif isinstance(artist, Line2D):
+        face, edge = artist.get_markerfacecolor(), artist.get_markeredgecolor()
+        artist.set_color(on_dark(artist.get_color()))
+        artist.set_markerfacecolor(on_dark(face))
+        artist.set_markeredgecolor(on_dark(edge))
+    elif isinstance(artist, Patch):
+        face, edge = artist.get_facecolor(), artist.get_edgecolor()
+        artist.set_facecolor(on_dark(face))
+        artist.set_edgecolor(on_dark(edge))
+    elif isinstance(artist, Collection):
+        if isinstance(artist, ContourSet) and artist.colors is not None:
+            artist.set_array(None)  # its colours are given, not those of a map
+        if artist.get_array() is None:
+            faces, edges = artist.get_facecolor(), artist.get_edgecolor()
+            artist.set_facecolor([on_dark(tuple(face)) for face in faces])
+            artist.set_edgecolor([on_dark(tuple(edge)) for edge in edges])
+
+
+@cache
+def on_dark(colour):
+    """The colour on the dark ground for one on white: of the same hue and opacity.
+
+    Greys and tints keep their contrast, so that what recedes on white recedes here;
+    other colours are made lighter where they would be too dark.
+
+    Examples
+    --------
+    >>> from matplotlib.colors import to_hex
+    >>> [to_hex(on_dark(colour)) for colour in ("white", "black", "#0072B2")]
+    ['#15181b', '#e4e4e4', '#0086d2']
+    """
+    *rgb, opacity = to_rgba(colour)
+    if opacity == 0.0:
+        return "none"  # a colour would come to light with the opacity of its artist
+    ground = luminance(to_rgba(DARK_GROUND)[:3])
+    contrast = 1.05 / (luminance(rgb) + 0.05)
+    if contrast == 1.0:
+        return to_rgba(DARK_GROUND, opacity)
+    hue, lightness, saturation = colorsys.rgb_to_hls(*rgb)
+    chroma = max(rgb) - min(rgb)
+    if contrast < PALE or chroma < 0.15:
+        contrast, lightness = min(contrast, BRIGHTEST), 0.0
+        saturation = min(saturation, 3 * chroma)  # that of light colours is high
+    else:
+        contrast = LEGIBLE
+    while True:
+        lighter = colorsys.hls_to_rgb(hue, lightness, saturation)
+        if luminance(lighter) + 0.05 >= contrast * (ground + 0.05):
+            return (*lighter, opacity)
+        lightness += 1 / 255
+
+
+def luminance(rgb) -> float:
+    """Relative luminance of a colour in sRGB as WCAG defines it: black 0, white 1."""
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in rgb
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def number(value: float, digits: int) -> str:

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import sphinx_domains
 
 from compendium.book.archive import write_archive
-from compendium.execution.notebooks import code_cells
+from compendium.execution.notebooks import DARK, code_cells
 from compendium.project import root
 
 CHAPTERS = "book/notebooks/"
@@ -95,7 +95,10 @@ def resolve_roles(app: Sphinx, page: str, roles: Iterable[str]) -> dict[str, str
 
 
 def resolved(app: Sphinx, page: str, notebook: NotebookNode) -> NotebookNode:
-    """A stored notebook with words in place of the roles in its prose."""
+    """A stored notebook with words for roles, without the pictures for dark pages."""
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            output.get("data", {}).pop(DARK, None)
     values = glued_values(notebook)
     prose = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     for cell in prose:

@@ -6,15 +6,18 @@ become a CSV file beside the page. A figure with ``moves`` gets the state in whi
 opens and the script ``explain/<name of the figure>.js``.
 """
 
+import io
 import json
 import re
+from base64 import b64decode
 from itertools import pairwise
 from pathlib import Path
 
 import nbformat
+from PIL import Image
 from sphinx.application import Sphinx
 
-from compendium.execution.notebooks import FIGURE, figures
+from compendium.execution.notebooks import DARK, FIGURE, figures
 
 NUMBERS = "The numbers, as a table"  # the line that a folded table is opened by
 _LEAST = re.compile(r"<img (?=[^>]*least-(\d+))[^>]*>")
@@ -38,6 +41,11 @@ def join_captions(app: Sphinx, docname: str, content: list[str]) -> None:
                 text = "".join(picture["data"]["text/plain"])
                 file.write_text(text, encoding="utf-8")
                 said = numbered(about, "".join(caption["data"]["text/markdown"]))
+                if dark := picture["data"].pop(DARK, None):
+                    file.with_name(f"{about['name']}-dark.png").write_bytes(
+                        b64decode(dark)
+                    )
+                    said["image"]["classes"] += " only-light"
                 cell["metadata"].setdefault("mystnb", {}).update(said)
                 outputs.remove(caption)
                 picture["metadata"] = {}  # its width is that of the page
@@ -66,7 +74,10 @@ def finish(app, pagename, templatename, context, doctree) -> None:
         return
     boxed = r'<span class="scrolls" style="--least: \1px">\g<0></span>'
     context["body"] = _LEAST.sub(boxed, context["body"])
-    for about, _, _ in figures(nbformat.read(path, as_version=4)):
+    for about, data, _ in figures(nbformat.read(path, as_version=4)):
+        if DARK in data:
+            size = Image.open(io.BytesIO(b64decode(data[DARK]))).size
+            context["body"] = with_dark(context["body"], about["name"], size)
         if "moves" in about:
             app.add_css_file("explain.css")
             app.add_js_file("explain.js", loading_method="defer")
@@ -75,6 +86,21 @@ def finish(app, pagename, templatename, context, doctree) -> None:
             kind = f'type="application/json" id="{about["name"]}-moves"'
             text = text.replace("<", "\\u003c")
             context["body"] += f"<script {kind}>{text}</script>"
+
+
+def with_dark(body: str, name: str, size: tuple[int, int]) -> str:
+    """A page with the dark picture of a figure after the light one.
+
+    The theme displays one of them, and only that one is loaded, as the other never
+    comes into view. Their size keeps the page in place until then.
+    """
+    figure = re.search(rf'id="{re.escape(name)}">\s*<span[^>]*>(<img [^>]*>)', body)
+    width, height = size
+    sized = f'<img loading="lazy" width="{width}" height="{height}" '
+    light = figure[1].replace("<img ", sized)
+    dark = light.replace("only-light", "only-dark")
+    dark = re.sub(r'src="[^"]*"', f'src="{name}-dark.png"', dark)
+    return body[: figure.start(1)] + light + dark + body[figure.end(1) :]
 
 
 def setup(app: Sphinx) -> dict:

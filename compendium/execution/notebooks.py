@@ -198,6 +198,8 @@ def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
 # What is said of a picture (helpers.py, ``show``), which nbval compares.
 FIGURE = "application/vnd.memdlib.figure+json"
+# The same picture for dark pages, which nbval does not compare (book/conftest.py).
+DARK = "application/vnd.memdlib.dark+png"
 
 
 def figures(notebook: NotebookNode) -> Iterator[tuple[dict, dict, str]]:

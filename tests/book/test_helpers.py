@@ -1,6 +1,7 @@
 """What the notebooks share: figures that describe themselves, numbers, tables."""
 
 import base64
+import colorsys
 import doctest
 import io
 
@@ -8,10 +9,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex, to_rgb, to_rgba
+from matplotlib.patheffects import withStroke
 from PIL import Image
 
 from compendium.book import display
-from compendium.execution.notebooks import FIGURE
+from compendium.execution.notebooks import DARK, FIGURE
 
 HELPERS = display._helpers
 ALT = "A straight line that rises from the lower left to the upper right."
@@ -50,6 +53,83 @@ def test_a_figure_has_picture_data_caption_and_least_width(shown):
     image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
     assert image.size == (800, 480) and given["metadata"]["image/png"]["width"] == 500
     assert caption.data == "**Figure.** Rises." and plt.get_fignums() == []
+    dark = Image.open(io.BytesIO(base64.b64decode(data[DARK]))).convert("RGB")
+    assert dark.size == image.size
+    assert dark.getpixel((0, 0)) == (0x15, 0x18, 0x1B)  # --pst-color-background
+
+
+def contrast(one, other):
+    """By the definition of WCAG 2.2; grey #767676 on white has 4.54."""
+    rgb = np.array([to_rgb(one), to_rgb(other)])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    darker, lighter = sorted(linear @ [0.2126, 0.7152, 0.0722])
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def hue(colour):
+    return 360 * colorsys.rgb_to_hsv(*to_rgb(colour))[0]
+
+
+@pytest.mark.parametrize("colour", HELPERS.PALETTE)
+def test_colours_keep_their_hue_on_a_dark_page_and_can_be_read(colour):
+    dark = HELPERS.on_dark(colour)
+    assert contrast(dark, HELPERS.DARK_GROUND) >= 4.5
+    assert abs(hue(dark) - hue(colour)) <= 15
+
+
+@pytest.mark.parametrize("grey", [HELPERS.GREY, "#333333", "#555555", "#bbbbbb"])
+def test_greys_and_tints_keep_their_contrast(grey):
+    assert contrast("#767676", "white") == pytest.approx(4.54, abs=0.005)
+    expected = min(contrast(grey, "white"), 14)
+    dark = HELPERS.on_dark(grey)
+    assert contrast(dark, HELPERS.DARK_GROUND) == pytest.approx(expected, rel=0.04)
+
+
+def rendered(figure):
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba())[..., :3].astype(int)
+
+
+def test_no_artist_keeps_the_colours_of_a_white_page():
+    figure, axes = plt.subplots(layout="constrained", facecolor="white")
+    axes.plot([0, 1], [0, 1], "k-o", mfc="none", alpha=0.5, label="line")
+    axes.scatter([0.2], [0.6], c="white", edgecolor="black")
+    axes.bar([0.5], [0.3], 0.1, color="black", edgecolor="white", hatch="//")
+    axes.fill_between([0, 1], [0.9, 0.9], [1, 1], color="#ffeeee")
+    axes.contourf([0.6, 0.8], [0.1, 0.3], [[0, 1], [1, 2]], colors=["k", "w"])
+    halo = [withStroke(linewidth=3, foreground="white")]
+    axes.text(0.7, 0.7, "label", color="black", path_effects=halo)
+    arrow = {"arrowstyle": "->", "color": "black"}
+    boxed = {"facecolor": "white", "edgecolor": "black"}
+    axes.annotate("note", (0.4, 0.4), (0.1, 0.8), arrowprops=arrow, bbox=boxed)
+    axes.legend(frameon=True)
+    figure.suptitle("title")
+    HELPERS.recolour_for_dark(figure)
+    figure.set_facecolor(HELPERS.DARK_GROUND)
+    pixels = rendered(figure)
+    plt.close(figure)
+    assert pixels.min() >= 0x0F and pixels.max() <= 0xE6
+
+
+def test_a_colour_map_and_what_lies_on_it_keep_their_colours():
+    figure, (axes, plain) = plt.subplots(1, 2)
+    mesh = axes.pcolormesh(np.arange(12.0).reshape(3, 4), cmap="viridis")
+    axes.plot([1, 3], [1, 2], color="black")
+    axes.text(2, 1.5, "ten", color="white")
+    title = axes.set_title("title", color="black")
+    (line,) = plain.plot([0, 1], [0, 1], color="black", alpha=0.5)
+    figure.colorbar(mesh, ax=plain)
+    before = rendered(figure)
+    HELPERS.recolour_for_dark(figure)
+    after = rendered(figure)
+    inside = axes.get_window_extent()
+    across = slice(round(inside.x0) + 2, round(inside.x1) - 2)
+    height = len(before)
+    up = slice(height - round(inside.y1) + 2, height - round(inside.y0) - 2)
+    plt.close(figure)
+    np.testing.assert_array_equal(after[up, across], before[up, across])
+    assert title.get_color() == to_rgba(line.get_color())
+    assert to_hex(title.get_color()) == "#e4e4e4" and line.get_alpha() == 0.5
 
 
 @pytest.mark.parametrize("alt", ["too short", ALT])

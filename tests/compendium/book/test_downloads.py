@@ -13,6 +13,7 @@ from nbformat.v4 import (
 from sphinx.application import Sphinx
 
 from compendium.book import downloads
+from compendium.execution.notebooks import DARK
 from compendium.project import root
 
 HELPERS = (root() / "book/notebooks/helpers.py").read_text(encoding="utf-8")
@@ -43,6 +44,7 @@ def said(name, text):
 @pytest.fixture
 def notebook():
     outputs = [said("n", "35"), said("x", "$x_*$"), said("stars", "a_*")]
+    outputs.append(new_output("display_data", {"text/plain": "1", DARK: "cA=="}))
     code = new_code_cell("1 + 1", outputs=outputs, execution_count=1)
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     cells = [code, new_markdown_cell(PROSE)]
@@ -66,7 +68,9 @@ def test_prose_says_what_its_roles_stand_for(tmp_path, notebook):
     app.build()
     assert "index.ipynb" not in warnings.getvalue()
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
-    result = downloads.resolved(app, "index", notebook).cells[1].source
+    code, prose = downloads.resolved(app, "index", notebook).cells
+    assert code.outputs[-1].data == {"text/plain": "1"}  # only pages are dark
+    result = prose.source
     assert "There are 35 of $x_*$ with a\\_\\*, as The size n,\n" in result
     assert "(1) and moments say; `literal {ref}` stays." in result
     assert '<span class="pasted-text">35</span>' in page

@@ -1,13 +1,16 @@
 """A picture and its caption become one figure of a page, its data a file beside it."""
 
+import base64
+import io
 import json
 from types import SimpleNamespace
 
 import nbformat
 import pytest
+from PIL import Image
 
 from compendium.book.figures import NUMBERS, finish, join_captions
-from compendium.execution.notebooks import FIGURE
+from compendium.execution.notebooks import DARK, FIGURE
 
 PAGE = "book/notebooks/c"
 
@@ -58,6 +61,30 @@ def test_captions_and_tables_are_numbered(app):
     text = table["outputs"][0]["data"]["text/markdown"]
     assert text == "```{table} Sizes.\n:name: tab-sizes\n\n| a |\n```\n"
     assert table["metadata"]["mystnb"]["code_prompt_show"] == NUMBERS
+
+
+def test_a_page_shows_the_dark_picture_if_there_is_one(app):
+    made = io.BytesIO()
+    Image.new("RGB", (8, 6)).save(made, "png")
+    path = app.outdir.parent / f"{PAGE}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    data = notebook.cells[0].outputs[1].data
+    data[DARK] = base64.b64encode(made.getvalue()).decode()
+    nbformat.write(notebook, path)
+    content = [path.read_text()]
+    join_captions(app, PAGE, content)
+    drawn = json.loads(content[0])["cells"][0]
+    assert set(drawn["outputs"][1]["data"]) == {"image/png", "text/plain"}
+    classes = drawn["metadata"]["mystnb"]["image"]["classes"]
+    assert classes.split()[-1] == "only-light"
+    dark = app.outdir / "book/notebooks/f-dark.png"
+    assert dark.read_bytes() == made.getvalue()
+    image = f'<img alt="a line" class="{classes}" src="a.png"/>'
+    context = {"body": f'<figure id="f">\n{image}\n<figcaption>'}
+    finish(app, PAGE, "page.html", context, object())
+    light = '<img loading="lazy" width="8" height="6" ' + image.removeprefix("<img ")
+    dark = light.replace("only-light", "only-dark").replace("a.png", "f-dark.png")
+    assert f"{light}{dark}</span>" in context["body"]
 
 
 def test_a_figure_may_scroll_and_has_its_script(app):
