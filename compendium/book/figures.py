@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 
 from compendium.execution.notebooks import DARK, FIGURE, figures
 
-NUMBERS = "The numbers, as a table"  # the line that a folded table is opened by
+NUMBERS = "The numbers, as a table"  # opens a folded table that has no name yet
 _LEAST = re.compile(r"<img (?=[^>]*least-(\d+))[^>]*>")
 
 
@@ -30,7 +30,8 @@ def join_captions(app: Sphinx, docname: str, content: list[str]) -> None:
     notebook = json.loads(content[0])
     for cell in notebook["cells"]:
         if "hide-output" in cell["metadata"].get("tags", ()):
-            fold = dict.fromkeys(("code_prompt_show", "code_prompt_hide"), NUMBERS)
+            label = fold_label(cell["source"]) or NUMBERS
+            fold = dict.fromkeys(("code_prompt_show", "code_prompt_hide"), label)
             cell["metadata"].setdefault("mystnb", {}).update(fold)
         outputs = cell.get("outputs", [])
         for picture, caption in list(pairwise(outputs)):
@@ -56,6 +57,18 @@ def join_captions(app: Sphinx, docname: str, content: list[str]) -> None:
                 directive = f"```{{table}} {caption}\n:name: {name}\n\n{rows}```\n"
                 table["data"]["text/markdown"] = directive
     content[0] = json.dumps(notebook)
+
+
+def fold_label(source: str | list[str]) -> str | None:
+    r"""What the line that opens a folded table says: the comment its cell begins with.
+
+    Examples
+    --------
+    >>> fold_label("# Accuracy of each setting\ntable")
+    'Accuracy of each setting'
+    """
+    comment = re.match(r"# *(.+)", "".join(source))
+    return comment and comment[1].strip()
 
 
 def numbered(about: dict, caption: str) -> dict:

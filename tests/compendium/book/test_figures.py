@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from PIL import Image
 
-from compendium.book.figures import NUMBERS, finish, join_captions
+from compendium.book.figures import finish, join_captions
 from compendium.execution.notebooks import DARK, FIGURE
 
 PAGE = "book/notebooks/c"
@@ -30,6 +30,7 @@ def app(tmp_path):
     stream = nbformat.v4.new_output("stream", text="1\n")
     cells[0].outputs, cells[1].outputs = [stream, picture, caption], [table]
     cells[1].metadata["tags"] = ["hide-output"]
+    cells[1].source = "# Sizes of all sets\nsizes"
     (tmp_path / PAGE).parent.mkdir(parents=True)
     path = tmp_path / f"{PAGE}.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
@@ -60,7 +61,7 @@ def test_captions_and_tables_are_numbered(app):
     assert (app.outdir / "book/notebooks/f.csv").read_text() == "x\n1\n"
     text = table["outputs"][0]["data"]["text/markdown"]
     assert text == "```{table} Sizes.\n:name: tab-sizes\n\n| a |\n```\n"
-    assert table["metadata"]["mystnb"]["code_prompt_show"] == NUMBERS
+    assert table["metadata"]["mystnb"]["code_prompt_show"] == "Sizes of all sets"
 
 
 def test_a_page_shows_the_dark_picture_if_there_is_one(app):
