@@ -1,4 +1,4 @@
-"""Statements of *Classifiers as maximum-entropy models*, each tried twice."""
+"""Statements of *Naive Bayes, discriminant analysis and logistic regression*, twice."""
 
 import warnings
 
