@@ -1,4 +1,4 @@
-"""Statements of *Codes and regret*."""
+"""Statements of *Code lengths and regret*."""
 
 from fractions import Fraction
 from itertools import pairwise, product
