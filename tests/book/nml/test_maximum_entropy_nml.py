@@ -1,4 +1,4 @@
-"""Statements of *NML of maximum entropy*."""
+"""Statements of *Normalised maximum likelihood of maximum-entropy models*."""
 
 from fractions import Fraction
 from itertools import pairwise, product
