@@ -1,4 +1,4 @@
-"""Statements of *Discriminative NML*."""
+"""Statements of *Discriminative NML: choosing features by code length*."""
 
 from itertools import product
 from math import comb, prod
