@@ -142,10 +142,14 @@ const explain = (() => {
     return made;
   }
 
-  /* A number with four significant digits and a true minus. */
-  function text(value) {
+  /* A number with four significant digits, or so many decimals, and a true minus. */
+  function text(value, decimals) {
     if (Number.isNaN(value)) return "–";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+    if (decimals !== undefined) {
+      const near = Number(value.toFixed(decimals)) + 0; // no minus before a zero
+      return near.toFixed(decimals).replace("-", "−");
+    }
     if (value === 0) return "0";
     const size = Math.abs(value);
     if (size >= 1e-3 && size < 1e6)
@@ -154,9 +158,6 @@ const explain = (() => {
     const raised = [...String(Number(power))].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
     return `${digits} · 10${raised.join("")}`.replace("-", "−");
   }
-
-  /* A number as an element that also carries all its digits. */
-  const shown = (name, value) => element("data", { "data-name": name, value }, text(value));
 
   /* --- Drawing ------------------------------------------------------------- */
 
@@ -261,6 +262,7 @@ const explain = (() => {
                        draws; returns { handle: { x, y, from(x, y) } } in pixels, where
                        from gives the part of the state that belongs to a place
      scale             { max, label } of the bars
+     decimals          of all numbers; four significant digits if it is left out
      rows(found)       [{ name, label, value, bar, parts, more, kind }]: numbers, each with a
                        bar or one of several parts, and more numbers before it
      heads             what the columns of numbers hold, if there is more than one
@@ -286,6 +288,10 @@ const explain = (() => {
     const first = Object.fromEntries(Object.keys(it.fields).map((key) => [key, start[key]]));
     const spoken = (key, value = state[key]) =>
       it.fields[key].text?.(value, found) ?? text0(value) + (it.fields[key].unit ?? "");
+
+    /* A number as an element that also carries all its digits. */
+    const shown = (key, value) =>
+      element("data", { "data-name": key, value }, text(value, it.decimals));
 
     /* Elements, in the order of reading. */
     const number = holder.querySelector("figcaption .caption-number");

@@ -3,9 +3,9 @@
   const LEVELS = [1, 2, 3, 4, 5], POINTS = 12, { xlogx } = explain;
 
   function choose(n, k) {
-    let found = 1;
-    for (let i = 1; i <= k; i++) found *= (n - k + i) / i;
-    return found;
+    let ways = 1;
+    for (let i = 1; i <= k; i++) ways *= (n - k + i) / i;
+    return ways;
   }
 
   /* Columns x, ..., x^r at some levels, made orthonormal: logits are what they span. */
@@ -35,9 +35,9 @@
         zeros += 1;
         since += 1;
       } else {
-        const own = k[l] ? 1 : -1;
-        if (sign && (own !== sign) !== (since % 2 === 1)) zeros += 1;
-        sign = own;
+        const next = k[l] ? 1 : -1;
+        if (sign && (next !== sign) !== (since % 2 === 1)) zeros += 1;
+        sign = next;
         since = 0;
       }
     });
@@ -100,15 +100,15 @@
     });
     const state = (ones, zeros) => Object.fromEntries(keys.map((key, i) => [key, [...ones, ...zeros][i]]));
     return {
-      about: "Drag the points, six of each label, to other levels, or focus one and press an arrow key: the bars are the lengths of the code of the labels, " +
-        "the error of the fit and the complexity of the model. The lines are the fitted shares of label 1, thick for the number of moments m with the shortest code.",
+      about: "Drag the points, six of each label, to other levels, or focus one and press an arrow key. Each bar is the code length of the labels for one number " +
+        "of moments m, the sum of the error of the fit and the complexity of the model. The lines are the fitted shares of label 1, thick for the shortest code.",
       question: "Which move of a single point makes the code choose m = 3?",
       picture: "Points of two labels at five levels, and the fitted shares of label 1",
       fields,
       presets: {
         "Separable": state([4, 4, 4, 5, 5, 5], [1, 1, 1, 2, 2, 3]),
         "Ones in the middle": state([3, 3, 3, 3, 3, 4], [1, 1, 2, 4, 5, 5]),
-        "Hardly related": state([2, 3, 4, 4, 5, 5], [1, 1, 2, 3, 3, 4]),
+        "Weakly related": state([2, 3, 4, 4, 5, 5], [1, 1, 2, 3, 3, 4]),
         "Unrelated": state([1, 2, 3, 3, 4, 5], [1, 2, 3, 4, 4, 5]),
       },
       handles,
@@ -159,7 +159,8 @@
         }));
       },
       heads: ["error", "complexity", "total"],
-      scale: { max: 12, label: "Nats, error and complexity end to end on a scale from 0 to 12. *: the largest likelihood is not attained, only approached." },
+      decimals: 2,
+      scale: { max: 12, label: "Error and complexity in nats, end to end on a scale from 0 to 12. An asterisk marks a largest likelihood that is approached but not attained." },
       rows: ({ models, best }) =>
         models.map(({ error, complexity: price, total, limit }, m) => ({
           name: `total${m}`, label: (m ? `m = ${m}` : "no levels") + (limit ? " *" : ""), value: total,
@@ -168,9 +169,9 @@
         })),
       says: ({ models, best }) => {
         const length = `{total${best}} nats`;
-        if (!best) return `The shortest code ignores the levels: ${length}. What they save is less than what a model costs.`;
-        const reached = models[best].limit ? " The labels are separable there: its parameters are infinite, its error is not." : "";
-        return `m = ${best} has the shortest code, ${length}; without the levels it takes {total0}.${reached}`;
+        if (!best) return `The shortest code ignores the levels, ${length}. Every model of the levels needs more.`;
+        const reached = models[best].limit ? " The labels are separable except at levels with both, so that its parameters are infinite, but its error is finite." : "";
+        return `m = ${best} has the shortest code, ${length}. Without the levels it takes {total0} nats.${reached}`;
       },
     };
   });
