@@ -1,4 +1,4 @@
-/* Two normal classes with one correlation: J of the parts and of both features. */
+/* Two normal classes with one correlation: J of each and the joint J. */
 {
   /* Shift of the means in units of the covariance [[1, r], [r, 1]]. */
   const distance = (r, a, b) => (a * a + b * b - 2 * r * a * b) / (1 - r * r);
@@ -14,9 +14,9 @@
     const shift = { min: -3, max: 3, step: 0.1 };
     return {
       about: "Two classes have normal densities of unit variance and one correlation; move it, or drag the mean of class 2. " +
-        "The solid line is the boundary of Bayes' rule, the dashed one that of a rule that takes the features for independent.",
+        "The solid line is the boundary of Bayes' rule, the dashed line the boundary of naive Bayes, which treats the features as independent given the class.",
       question: "For which correlations does the joint J exceed the sum of the two marginal J?",
-      picture: "Ellipses of two classes in the plane of two features, and the boundaries of the two rules",
+      picture: "Ellipses of two classes in the plane of two features, and the boundaries of Bayes' rule and of naive Bayes",
       fields: {
         rho: { label: "correlation", min: -0.99, max: 0.99, step: 0.01 },
         d1: { label: "difference of means, feature 1", ...shift },
@@ -75,16 +75,16 @@
         { name: "one", label: "J of feature 1", value: one, bar: "three" },
         { name: "two", label: "J of feature 2", value: two, bar: "error" },
         { name: "sum", label: "their sum", value: sum, parts: [[one, "three"], [two, "error"]] },
-        { name: "both", label: "J of both together", value: both, bar: "ink" },
+        { name: "both", label: "joint J", value: both, bar: "ink" },
         { name: "least", label: "error of Bayes' rule", value: least, kind: "apart" },
-        { name: "naive", label: "error of the naive rule", value: naive },
+        { name: "naive", label: "error of naive Bayes", value: naive },
       ],
       says: ({ sum, both, naive, least }) => {
-        const than = Math.abs(both - sum) < 1e-9 * (1 + sum) ? "is the sum of the two, {sum} nats"
+        const than = Math.abs(both - sum) < 1e-9 * (1 + sum) ? "equals the sum of the two, {sum} nats"
           : both > sum ? "is {both} nats, more than the sum {sum}" : "is {both} nats, less than the sum {sum}";
         const cost = naive - least < 1e-9 ? "Both rules have the same boundary and err with probability {least}."
-          : "The naive rule errs with probability {naive}, Bayes' rule with {least}.";
-        return `J of both features ${than}. ${cost}`;
+          : "Naive Bayes errs with probability {naive}, Bayes' rule with {least}.";
+        return `The joint J ${than}. ${cost}`;
       },
     };
   });
