@@ -142,7 +142,8 @@ const explain = (() => {
     return made;
   }
 
-  /* A number with four significant digits, or so many decimals, and a true minus. */
+  /* A number with three significant digits, or so many decimals, and a true minus;
+     counts are whole. */
   function text(value, decimals) {
     if (Number.isNaN(value)) return "–";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
@@ -153,11 +154,15 @@ const explain = (() => {
     if (value === 0) return "0";
     const size = Math.abs(value);
     if (size >= 1e-3 && size < 1e6)
-      return (size >= 1e4 ? value.toFixed(0) : value.toPrecision(4)).replace("-", "−");
+      return (size >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toPrecision(3)).replace("-", "−");
     const [digits, power] = value.toExponential(2).split("e");
     const raised = [...String(Number(power))].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
     return `${digits} · 10${raised.join("")}`.replace("-", "−");
   }
+
+  /* Words in which JS_GM is set as a symbol with an index. */
+  const set = (words) =>
+    words.split("_GM").flatMap((part, i) => (i ? [element("sub", {}, "GM"), part] : [part]));
 
   /* --- Drawing ------------------------------------------------------------- */
 
@@ -407,7 +412,7 @@ const explain = (() => {
     function say(rows) {
       const numbers = Object.fromEntries(rows.map(({ name: key, value }) => [key, value]));
       says.replaceChildren(
-        ...it.says(found, state).split(/\{(\w+)\}/).map((part, i) => (i % 2 ? shown(part, numbers[part]) : part)),
+        ...it.says(found, state).split(/\{(\w+)\}/).flatMap((part, i) => (i % 2 ? [shown(part, numbers[part])] : set(part))),
       );
       box.dataset.said = box.dataset.state;
     }
@@ -431,7 +436,7 @@ const explain = (() => {
         head.push(element("thead", {}, element("tr", {}, element("td"), element("td"),
           ...it.heads.map((words) => element("th", { scope: "col" }, words)))));
       table.replaceChildren(...head, element("tbody", {}, ...rows.map((row) =>
-        element("tr", row.kind ? { class: row.kind } : {}, element("th", { scope: "row" }, row.label), ...(bars ? [bar(row)] : []),
+        element("tr", row.kind ? { class: row.kind } : {}, element("th", { scope: "row" }, ...set(row.label)), ...(bars ? [bar(row)] : []),
           ...[...(row.more ?? []), [row.name, row.value]].map((pair) => element("td", { class: "value" }, shown(...pair)))))));
       for (const { button, target } of choices)
         button.setAttribute("aria-pressed", JSON.stringify(target()) === JSON.stringify(state));

@@ -84,8 +84,8 @@ explain.figure("gn-sizes", (given) => {
     rows: ({ numbers }) => [
       { name: "accuracy", label: "accuracy, simulated", value: numbers.accuracy, bar: "one" },
       { name: "sd", label: "standard deviation of a run", value: numbers.sd },
-      { name: "colon", label: "accuracy, colon data (committed)", value: numbers.colon, bar: "two" },
-      { name: "informative", label: "kept genes that differ", value: numbers.informative, kind: "apart" },
+      { name: "colon", label: "accuracy, colon data", value: numbers.colon, bar: "two" },
+      { name: "informative", label: "kept genes that differ, mean", value: numbers.informative, kind: "apart" },
       { name: "training", label: "median margin, training", value: numbers.training },
       { name: "heldout", label: "median margin, held out", value: numbers.heldout },
     ],

@@ -103,10 +103,10 @@
         text: (value, found) => (found && found.m >= k ? `${Math.round(100 * value)} %, ${explain.text(found.mu[k - 1])}` : `${Math.round(100 * value)} %`),
       };
     return {
-      about: "Drag a dot to fix the means of x, x², x³ and x⁴ on [0, 1]: the curve is the density of largest entropy that has them. " +
-        "The shaded regions hold all moments that any distribution can have; a range sets a moment between its least value, 0 %, and its largest.",
+      about: "Drag a dot to fix the means of x, x², x³ and x⁴ on [0, 1]: the curve is the maximum-entropy density with these means. " +
+        "The shaded regions hold all moments that any distribution can have; a range sets a moment between its smallest value, 0 %, and its largest.",
       question: "What becomes of the density, its entropy and its parameters when a dot comes to the edge?",
-      picture: "The density of largest entropy, and the regions of possible moments with the chosen ones",
+      picture: "The maximum-entropy density, and the regions of possible moments with the chosen ones",
       fields,
       presets: {
         "Nearly uniform": { m: 2, c1: 0.5, c2: 0.35 },
@@ -115,8 +115,8 @@
         "Two peaks": { m: 4, c1: 0.45, c2: 0.4, c3: 0.5, c4: 0.15 },
       },
       handles: {
-        low: { label: "means of x and x², as places between their least and largest values", x: "c1", y: "c2", kind: "one" },
-        high: { label: "means of x³ and x⁴, as places between their least and largest values", x: "c3", y: "c4", kind: "two" },
+        low: { label: "means of x and x², as places between their smallest and largest values", x: "c1", y: "c2", kind: "one" },
+        high: { label: "means of x³ and x⁴, as places between their smallest and largest values", x: "c3", y: "c4", kind: "two" },
       },
       compute(state) {
         const c = [1, 2, 3, 4].slice(0, state.m).map((k) => state[`c${k}`]);
