@@ -160,6 +160,32 @@ def die(state):
     }
 
 
+def bayes_margins(state):
+    """Margins of five points of each class, and J of densities with given moments."""
+    points = np.array([[state[f"x{5 * k + i}"] for i in range(1, 6)] for k in (0, 1)])
+    means, variances = points.mean(axis=1), points.var(axis=1)
+    variances[np.ptp(points, axis=1) == 0] = 0.0
+    shrunk = variances + state["shrink"] * (variances.mean() - variances)
+    shifted = means + np.array([state["shift"], 0.0])
+    if shrunk.min() == 0:
+        return {"half": np.inf}
+    family = Normal()
+    mu = family.mean_parameters(shifted, shrunk)
+    densities = stats.norm(shifted, np.sqrt(shrunk))
+    ratio = densities.logpdf(points[:, :, None]) @ [1, -1]
+    margins = ratio * [[1], [-1]]
+    # what the proof loses where densities have other moments than the points
+    mismatch = family.mean_parameters(means, variances) - mu
+    slope = np.diff(family.natural(mu), axis=0)[0]
+    return {
+        "sum": margins.sum(),
+        "half": 5 * family.jeffreys(*mu),
+        "difference": 5 * slope @ (mismatch[0] - mismatch[1]),
+        "smallest": margins.min(),
+        "wrong": np.sum(margins < 0),
+    }
+
+
 def genes(state):
     """What the chapter computed for one number of genes."""
     names = "accuracy", "sd", "colon", "informative", "training", "heldout"
@@ -183,6 +209,7 @@ def chain(state):
 # name of the figure: its page, and what computes its numbers from a state
 FIGURES = {
     "me-gap": ("maximum-entropy", die),
+    "margin-points": ("margin-and-j", bayes_margins),
     "dv-two-classes": ("divergences", two_classes),
     "me-region": ("existence", moments),
     "ad-correlation": ("additivity", correlation),

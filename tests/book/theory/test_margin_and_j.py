@@ -1,4 +1,4 @@
-"""Statements of *Margin and J*, each tried in two ways, and where they stop."""
+"""Statements of *Bayes margins and the Jeffreys divergence*, each tried twice."""
 
 from fractions import Fraction
 from itertools import combinations
