@@ -55,7 +55,7 @@
         "One rare class": { m1: 0, s1: 1, m2: 2, s2: 1, prior: 0.97 },
         "Far apart": { m1: -2.5, s1: 0.8, m2: 2.5, s2: 0.8 },
         "Nearly equal": { m1: 0, s1: 1, m2: 0.4, s2: 1 },
-        "J explodes": { m1: 0, s1: 0.3, m2: 0, s2: 3, prior: 0.1 },
+        "Large J, large error": { m1: 0, s1: 0.3, m2: 0, s2: 3, prior: 0.1 },
       },
       handles: {
         mean1: { label: "mean of class 1", x: "m1", kind: "one" },
