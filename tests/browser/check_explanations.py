@@ -218,7 +218,7 @@ FIGURES = {
     "front-chain": ("index", chain),
 }
 NAMES = list(FIGURES)
-DECIMALS = {"dn-levels": 2}  # of the numbers that it shows; others have four digits
+DECIMALS = {"dn-levels": 2}  # of the numbers that it shows; others have three digits
 SOME = ["dv-two-classes", "me-region", "me-gap"]  # of one kind of handle each
 
 READ = """box => ({
