@@ -9,26 +9,36 @@ import io
 import logging
 import os
 from base64 import b64encode
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from cycler import cycler
 from IPython.display import Markdown, display
 from matplotlib import font_manager
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.collections import Collection, QuadMesh
+from matplotlib.collections import (
+    Collection,
+    LineCollection,
+    PathCollection,
+    QuadMesh,
+)
 from matplotlib.colors import to_rgba
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 from PIL import Image
 
 # Okabe and Ito's palette without yellow and black; every colour has its own marker and
@@ -152,6 +162,8 @@ def show(
     about = {"name": name, "alt": alt, "least": round(least)}
     if moves is not None:
         about["moves"] = six_digits(moves)
+    if hidden := collisions(figure):
+        about["collisions"] = hidden  # a test refuses them; a reader may lack our fonts
     picture, size = png(figure, WHITE_GROUND)
     recolour_for_dark(figure)
     dark, _ = png(figure, DARK_GROUND)
@@ -195,6 +207,89 @@ def png(figure: Figure, ground: str) -> tuple[str, dict[str, int]]:
     image.quantize(colours, dither=Image.Dither.NONE).save(small, "png", optimize=True)
     width, height = (round(length * 100 / DPI) for length in image.size)
     return b64encode(small.getvalue()).decode(), {"width": width, "height": height}
+
+
+def collisions(figure: Figure) -> list[str]:
+    """What cannot be read well in a figure, each with its remedy.
+
+    Texts that overlap; labels among the data that cover points, or that a line crosses
+    whereas no halo sets them apart.
+    """
+    figure.draw_without_rendering()  # only now are the positions of texts known
+    boxes = [(text, lettering(text)) for text in drawn_texts(figure)]
+    complaints = [
+        f"{one.get_text()!r} and {other.get_text()!r} overlap: move one of them"
+        for (one, first), (other, second) in combinations(boxes, 2)
+        if Bbox.intersection(first, second) is not None
+    ]
+    for axes in figure.findobj(Axes):
+        for text, box in boxes:
+            if text in axes.texts:
+                about = repr(text.get_text())
+                if any(box.contains(*point) for point in drawn_points(axes)):
+                    complaints.append(f"{about} covers a point: move it away")
+                elif not text.get_path_effects() and any(
+                    path.intersects_bbox(box, filled=False)
+                    for path in drawn_lines(axes)
+                ):
+                    complaints.append(
+                        f"{about} is crossed by a line: move it, or give it a halo, "
+                        'path_effects=[withStroke(linewidth=3, foreground="white")]'
+                    )
+    return complaints
+
+
+def drawn_texts(figure: Figure) -> Iterator[Text]:
+    """Texts that are seen in a figure that has been drawn."""
+    texts = [*figure.texts]
+    for legend in figure.findobj(Legend):
+        texts += legend.get_texts()
+    for axes in figure.findobj(Axes):
+        if axes.get_visible():
+            texts += [child for child in axes.get_children() if isinstance(child, Text)]
+            for axis in (axes.xaxis, axes.yaxis):
+                if axes.axison and axis.get_visible():
+                    texts += [axis.label, axis.get_offset_text()]
+                    # the others are made, but not drawn
+                    low, high = sorted(axis.get_view_interval())
+                    for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+                        if low <= tick.get_loc() <= high:
+                            texts += [tick.label1, tick.label2]
+    for text in texts:
+        if text.get_visible() and text.get_text().strip():
+            yield text
+
+
+def lettering(text: Text) -> Bbox:
+    """Box of the letters of a text, in pixels, without the room around them."""
+    box = text.get_window_extent()
+    room = min(box.height, box.width) / 6
+    return box.padded(-room)
+
+
+def drawn_points(axes: Axes) -> np.ndarray:
+    """Where the markers of lines and the points of scatter plots are, in pixels."""
+    points = [np.empty((0, 2))]
+    for line in axes.lines:
+        if line.get_marker() not in (None, "None", "none", "", " "):
+            points.append(line.get_transform().transform(line.get_xydata()))
+    for layer in axes.collections:
+        if isinstance(layer, PathCollection):
+            points.append(layer.get_offset_transform().transform(layer.get_offsets()))
+    return np.vstack(points)
+
+
+def drawn_lines(axes: Axes) -> list:
+    """Lines of axes in pixels: curves, error bars, lines at zero."""
+    lines = [
+        line.get_transform().transform_path(line.get_path())
+        for line in axes.lines
+        if line.get_linestyle() not in ("None", "none", "", " ")
+    ]
+    for layer in axes.collections:
+        if isinstance(layer, LineCollection):
+            lines += map(layer.get_transform().transform_path, layer.get_paths())
+    return lines
 
 
 def recolour_for_dark(figure: Figure) -> None:

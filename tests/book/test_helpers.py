@@ -6,6 +6,7 @@ import doctest
 import io
 
 import matplotlib.pyplot as plt
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,9 +15,11 @@ from matplotlib.patheffects import withStroke
 from PIL import Image
 
 from compendium.book import display
-from compendium.execution.notebooks import DARK, FIGURE
+from compendium.execution.notebooks import DARK, FIGURE, figures
+from compendium.project import root
 
 HELPERS = display._helpers
+NOTEBOOKS = sorted((root() / "book" / "notebooks").glob("*.ipynb"))
 ALT = "A straight line that rises from the lower left to the upper right."
 
 
@@ -56,6 +59,79 @@ def test_a_figure_has_picture_data_caption_and_least_width(shown):
     dark = Image.open(io.BytesIO(base64.b64decode(data[DARK]))).convert("RGB")
     assert dark.size == image.size
     assert dark.getpixel((0, 0)) == (0x15, 0x18, 0x1B)  # --pst-color-background
+
+
+def collisions(plot):
+    """What is said of a figure that a function draws on axes from 0 to 1."""
+    figure, axes = plt.subplots(figsize=(5, 3))
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    plot(axes)
+    complaints = HELPERS.collisions(figure)
+    plt.close(figure)
+    return complaints
+
+
+def two_labels(axes):
+    axes.text(0.5, 0.5, "one")
+    axes.text(0.52, 0.52, "two")
+
+
+def crowded_ticks(axes):
+    axes.set_xticks([0.5, 0.52, 2.0, 2.0], ["one", "two", "beyond", "the axis"])
+    axes.set_xlim(0, 1)
+
+
+def a_label_on_a_legend(axes):
+    axes.plot([], [], "o", label="one")
+    axes.legend(loc="center")
+    axes.text(0.5, 0.48, "two")
+
+
+@pytest.mark.parametrize("plot", [two_labels, crowded_ticks, a_label_on_a_legend])
+def test_texts_that_overlap_are_told(plot):
+    complaints = collisions(plot)
+    assert len(complaints) == 1 and "overlap" in complaints[0]
+    assert "'one'" in complaints[0] and "'two'" in complaints[0]
+
+
+def marked(axes):
+    axes.plot([0.53], [0.52], "o")
+
+
+def scattered(axes):
+    axes.scatter([0.1, 0.53], [0.1, 0.52])
+
+
+@pytest.mark.parametrize("plot", [marked, scattered])
+def test_a_label_on_a_point_is_told(plot):
+    def labelled(axes):
+        plot(axes)
+        axes.text(0.5, 0.5, "label", path_effects=[withStroke(linewidth=3)])
+        axes.text(0.7, 0.7, "free")
+
+    assert collisions(labelled) == ["'label' covers a point: move it away"]
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [
+        lambda axes: axes.plot([0, 1], [0.02, 1.02]),
+        lambda axes: axes.axhline(0.52),
+        lambda axes: axes.vlines(0.53, 0, 1),
+        lambda axes: axes.errorbar([0.2], [0.52], xerr=0.5, fmt="o"),
+        lambda axes: axes.step([0, 0.53, 1], [0.1, 0.1, 0.9], where="pre"),
+    ],
+)
+def test_a_label_that_a_line_crosses_needs_a_halo(plot):
+    def labelled(axes, effects=None):
+        plot(axes)
+        axes.text(0.5, 0.5, "label", path_effects=effects)
+        axes.text(0.6, 0.2, "free")
+
+    (complaint,) = collisions(labelled)
+    assert complaint.startswith("'label' is crossed by a line: ")
+    halo = [withStroke(linewidth=3, foreground="white")]
+    assert collisions(lambda axes: labelled(axes, halo)) == []
 
 
 def contrast(one, other):
@@ -132,6 +208,15 @@ def test_a_colour_map_and_what_lies_on_it_keep_their_colours():
     assert to_hex(title.get_color()) == "#e4e4e4" and line.get_alpha() == 0.5
 
 
+def test_collisions_are_kept_with_the_figure(shown):
+    figure, axes = plt.subplots()
+    two_labels(axes)
+    data = pd.DataFrame({"x": [0.5, 0.52]})
+    HELPERS.show(figure, "labels", caption="Two labels.", alt=ALT, data=data)
+    told = shown[0][0][FIGURE]["collisions"]
+    assert told == ["'one' and 'two' overlap: move one of them"]
+
+
 @pytest.mark.parametrize("alt", ["too short", ALT])
 def test_an_alternative_text_must_say_what_is_seen(shown, alt):
     with pytest.raises(ValueError, match="the alternative text must describe"):
@@ -147,6 +232,17 @@ def test_a_table_with_a_caption_needs_a_name(shown):
     assert given["metadata"] == {"table": "tab-a"}
     with pytest.raises(ValueError, match="needs a name"):
         HELPERS.show_table(["a"], [["1"]], "r", caption="Sizes.")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_stored_figures_can_be_read(path):
+    """Their texts do not overlap and cover no points, and no line crosses labels."""
+    told = {
+        about["name"]: about["collisions"]
+        for about, _, _ in figures(nbformat.read(path, as_version=4))
+        if "collisions" in about
+    }
+    assert told == {}
 
 
 def test_examples():
