@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 from PIL import Image
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
 from compendium.execution.notebooks import DARK, FIGURE, figures
 
@@ -116,8 +117,34 @@ def with_dark(body: str, name: str, size: tuple[int, int]) -> str:
     return body[: figure.start(1)] + light + dark + body[figure.end(1) :]
 
 
+def restart_numbers(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Number figures and tables from 1 on every page that has no number itself.
+
+    Sphinx counts them through all such pages: the first of the article was Fig. 95.
+    """
+    env.running_numbers = env.toc_fignumbers
+    env.toc_fignumbers = {
+        page: {
+            kind: {
+                name: number if len(number) > 1 else (place,)
+                for place, (name, number) in enumerate(numbers.items(), 1)
+            }
+            for kind, numbers in kinds.items()
+        }
+        for page, kinds in env.running_numbers.items()
+    }
+    return []
+
+
+def give_numbers_back(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
+    """Let Sphinx compare its own numbers, by which it tells what to write again."""
+    env.toc_fignumbers = getattr(env, "running_numbers", env.toc_fignumbers)
+
+
 def setup(app: Sphinx) -> dict:
     """Register the extension."""
+    app.connect("env-before-read-docs", give_numbers_back)
+    app.connect("env-get-updated", restart_numbers, priority=900)  # after Sphinx
     app.connect("source-read", join_captions)
     app.connect("html-page-context", finish)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

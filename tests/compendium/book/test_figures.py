@@ -3,11 +3,13 @@
 import base64
 import io
 import json
+import re
 from types import SimpleNamespace
 
 import nbformat
 import pytest
 from PIL import Image
+from sphinx.application import Sphinx
 
 from compendium.book.figures import finish, join_captions
 from compendium.execution.notebooks import DARK, FIGURE
@@ -96,3 +98,52 @@ def test_a_figure_may_scroll_and_has_its_script(app):
     assert context["body"].startswith(boxed)
     assert context["body"].endswith('id="f-moves">{"x":"\\u003c"}</script>')
     assert app.added == ["explain.css", "explain.js", "explain/f.js"]
+
+
+FIGURES = """# Page
+
+:::{figure} a.png
+:name: first-of-NAME
+
+One.
+:::
+
+:::{figure} a.png
+:name: second-of-NAME
+
+Two, after {numref}`first-of-two` and {numref}`second-of-NAME`.
+:::
+"""
+
+
+def build(folder):
+    """Build a small book; the pages that were written."""
+    config = {
+        "extensions": ["myst_parser", "compendium.book.figures"],
+        "myst_enable_extensions": ["colon_fence"],
+        "numfig": True,
+    }
+    folders = [str(folder / name) for name in ("out", "doctrees")]
+    app = Sphinx(str(folder), None, *folders, "html", config, status=None, warning=None)
+    written = set()
+    app.connect("doctree-resolved", lambda app, doctree, page: written.add(page))
+    app.build()
+    return written
+
+
+def test_numbers_start_anew_on_pages_without_a_number(tmp_path):
+    Image.new("RGB", (8, 6)).save(tmp_path / "a.png")
+    for name in ("one", "two", "three"):
+        text = FIGURES.replace("NAME", name)
+        (tmp_path / f"{name}.md").write_text(text)
+    trees = [["", "one\ntwo"], [":numbered:\n", "three"]]
+    listed = [f"```{{toctree}}\n{option}\n{pages}\n```\n" for option, pages in trees]
+    (tmp_path / "index.md").write_text("\n".join(["# Book", *listed]))
+    assert build(tmp_path) == {"index", "one", "two", "three"}
+    for name, numbers in (("one", "12"), ("two", "12"), ("three", ["1.1", "1.2"])):
+        text = re.sub("<[^>]*>", "", (tmp_path / "out" / f"{name}.html").read_text())
+        one, two = numbers
+        assert f"Fig. {one} One." in text
+        assert f"Fig. {two} Two, after Fig. 1 and Fig. {two}." in text
+    (tmp_path / "one.md").write_text(FIGURES.replace("NAME", "one") + "More.\n")
+    assert build(tmp_path) == {"index", "one"}  # the others are as they were
