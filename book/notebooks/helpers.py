@@ -226,7 +226,8 @@ def collisions(figure: Figure) -> list[str]:
         for text, box in boxes:
             if text in axes.texts:
                 about = repr(text.get_text())
-                if any(box.contains(*point) for point in drawn_points(axes)):
+                near = box.padded(2)  # pixels, about the radius of a point
+                if any(near.contains(*point) for point in drawn_points(axes)):
                     complaints.append(f"{about} covers a point: move it away")
                 elif not text.get_path_effects() and any(
                     path.intersects_bbox(box, filled=False)
@@ -261,10 +262,10 @@ def drawn_texts(figure: Figure) -> Iterator[Text]:
 
 
 def lettering(text: Text) -> Bbox:
-    """Box of the letters of a text, in pixels, without the room around them."""
+    """Box of the letters of a text, in pixels, without the room above and below."""
     box = text.get_window_extent()
-    room = min(box.height, box.width) / 6
-    return box.padded(-room)
+    room = text.get_fontsize() * text.figure.dpi / 72 / 5
+    return box.padded(-room, 0) if text.get_rotation() == 90 else box.padded(0, -room)
 
 
 def drawn_points(axes: Axes) -> np.ndarray:
@@ -328,18 +329,18 @@ def recolour(artist: Artist) -> None:
     for effect in artist.get_path_effects() or ():
         stroke = getattr(effect, "_gc", {})  # has no public name; a halo is one
         if "foreground" in stroke:
-            stroke["foreground"] = on_dark(stroke["foreground"])
+            stroke["foreground"] = on_dark(to_rgba(stroke["foreground"]))
     if isinstance(artist, Text):
-        artist.set_color(on_dark(artist.get_color()))
+        artist.set_color(on_dark(to_rgba(artist.get_color())))
         # what a text brings along is none of the artists that a figure finds
         for patch in (artist.get_bbox_patch(), getattr(artist, "arrow_patch", None)):
             if patch is not None:
                 recolour(patch)
     elif isinstance(artist, Line2D):
         face, edge = artist.get_markerfacecolor(), artist.get_markeredgecolor()
-        artist.set_color(on_dark(artist.get_color()))
-        artist.set_markerfacecolor(on_dark(face))
-        artist.set_markeredgecolor(on_dark(edge))
+        artist.set_color(on_dark(to_rgba(artist.get_color())))
+        artist.set_markerfacecolor(on_dark(to_rgba(face)))
+        artist.set_markeredgecolor(on_dark(to_rgba(edge)))
     elif isinstance(artist, Patch):
         face, edge = artist.get_facecolor(), artist.get_edgecolor()
         artist.set_facecolor(on_dark(face))

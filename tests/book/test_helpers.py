@@ -169,6 +169,7 @@ def rendered(figure):
 def test_no_artist_keeps_the_colours_of_a_white_page():
     figure, axes = plt.subplots(layout="constrained", facecolor="white")
     axes.plot([0, 1], [0, 1], "k-o", mfc="none", alpha=0.5, label="line")
+    axes.plot([0, 1], [1, 0.9], color=np.zeros(3))
     axes.scatter([0.2], [0.6], c="white", edgecolor="black")
     axes.bar([0.5], [0.3], 0.1, color="black", edgecolor="white", hatch="//")
     axes.fill_between([0, 1], [0.9, 0.9], [1, 1], color="#ffeeee")
