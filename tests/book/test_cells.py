@@ -88,6 +88,12 @@ def fold_faults(notebook):
     return faults + [f"two folded tables are named {label!r}" for label in equal]
 
 
+def visible(cell):
+    """Whether a page shows the code of a cell without a click."""
+    hidden = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+    return not hidden & set(tags(cell))
+
+
 def scopes(table):
     """The scope of a module and all within it."""
     yield table
@@ -120,13 +126,9 @@ def unseen_names(notebook):
     """Names that visible cells use and only cells out of sight have bound till then."""
     seen, unseen, faults = set(), set(), []
     for number, cell in enumerate(code_cells(notebook), 1):
-        visible = not any(
-            tag in ("hide-input", "hide-cell", "remove-input", "remove-cell")
-            for tag in tags(cell)
-        )
         for statement in ast.parse(cell.source).body:
             used, bound = names(statement)
-            if visible:
+            if visible(cell):
                 faults += [
                     f"code cell {number} uses {name!r}, which only cells that a page "
                     "folds or leaves out have bound: bind it in a visible cell"
