@@ -409,6 +409,7 @@ def test_without_a_script_and_in_print_stands_the_drawn_figure(base, browser, na
             if scripts:
                 page.wait_for_selector(f"#{name} .explain")
                 page.emulate_media(media="print")
-            seen = {"img": True, "figcaption": True, ".explain": False}
+            seen = {"img.only-light": True, "img.only-dark": False}
+            seen |= {"figcaption": True, ".explain": False}
             for part, visible in seen.items():
                 assert page.locator(f"#{name} {part}").is_visible() == visible
