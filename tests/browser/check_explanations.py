@@ -188,7 +188,7 @@ def bayes_margins(state):
 
 def genes(state):
     """What the chapter computed for one number of genes."""
-    names = "accuracy", "sd", "colon", "informative", "training", "heldout"
+    names = "accuracy", "sd", "colon", "training", "heldout"
     return {name: state[name][state["S"]] for name in names}
 
 

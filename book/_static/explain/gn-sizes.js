@@ -1,12 +1,12 @@
-/* How many genes: accuracy, the genes that enter, margins in training and held out. */
+/* How many genes: accuracy, and margins in training and held out. */
 explain.figure("gn-sizes", (given) => {
   const { sizes } = given, last = sizes.length - 1;
   const log = Math.log10;
   return {
-    about: "Drag the dot to choose how many genes S the classifier keeps: above, its accuracy on held-out patients; in the middle, the genes that enter most often, with a star if they do differ between the classes. " +
-      "Below, each of sixty simulated patients is a dot at its mean margin, once when it is in training and once when it is held out.",
+    about: "Drag the dot to choose how many genes S the classifier keeps. Above, its accuracy on held-out patients. " +
+      "Below, each of sixty simulated patients is a dot at its mean margin, once in training and once held out.",
     question: "Which margins grow with S, and does the accuracy grow with them?",
-    picture: "Accuracy by the number of genes, the genes that enter, and margins of patients",
+    picture: "Accuracy by the number of genes, and margins of patients",
     fields: { S: { label: "genes S", min: 0, max: last, step: 1, text: (place) => String(sizes[place]) } },
     presets: {
       "One gene": { S: 0 },
@@ -17,16 +17,16 @@ explain.figure("gn-sizes", (given) => {
     compute({ S }) {
       const at = (name) => given[name][S];
       return {
-        place: S, genes: given.genes[S], dots: given.dots[S],
-        numbers: Object.fromEntries(["accuracy", "sd", "colon", "informative", "training", "heldout"].map((name) => [name, at(name)])),
+        place: S, dots: given.dots[S],
+        numbers: Object.fromEntries(["accuracy", "sd", "colon", "training", "heldout"].map((name) => [name, at(name)])),
       };
     },
-    height: () => 440,
-    draw(pen, { place, genes, dots, numbers }) {
+    height: () => 346,
+    draw(pen, { place, dots, numbers }) {
       const points = (name, side = 0) => sizes.map((S, i) => [log(S), given[name][i] + side * given.sd[i]]);
       const all = [...points("accuracy", 1), ...points("accuracy", -1), ...points("colon")].map(([, y]) => y);
       const range = [Math.floor(Math.min(...all) / 10) * 10, 100];
-      const curve = pen.panel({ top: 20, height: 100, x: [0, log(sizes[last]) + 0.02], y: range });
+      const curve = pen.panel({ top: 20, height: 120, x: [0, log(sizes[last]) + 0.02], y: range });
       curve.area([...points("accuracy", 1), ...points("accuracy", -1).reverse()], "one");
       curve.line(points("accuracy"), "one");
       curve.line(points("colon"), "two");
@@ -42,20 +42,9 @@ explain.figure("gn-sizes", (given) => {
       const above = given.colon[last] > given.accuracy[last];
       curve.text(log(sizes[last]), given.colon[last], "colon data", "two", "end", 0, above ? -10 : 18);
 
-      const bars = pen.panel({ top: 190, height: 56, x: [0, genes.length], y: [0, 1] });
-      genes.forEach(([gene, share, differs], i) => {
-        const x = bars.x(i + 0.12), width = bars.x(i + 0.88) - x;
-        pen.add("rect", { x, y: bars.y(share), width, height: bars.bottom - bars.y(share), class: `fill ${differs ? "three" : "quiet"}` });
-        if (width > 17 || i % 2 === 0) pen.text(x + width / 2, bars.bottom + 14, String(gene), "tick", "middle");
-      });
-      bars.axis({ beside: "share of the fits that keep a gene; * differs", across: false, rows: 2 });
-      genes.forEach(([, , differs], i) => {
-        if (differs) pen.text(bars.x(i + 0.5), bars.bottom + 28, "*", "three", "middle");
-      });
-
       const far = Math.max(...dots.flat().map(Math.abs), 1e-9) * 1.06;
       ["training", "held out"].forEach((name, row) => {
-        const strip = pen.panel({ left: 12, top: 304 + 50 * row, height: 42, x: [-far, far], y: [0, 1] });
+        const strip = pen.panel({ left: 12, top: 210 + 50 * row, height: 42, x: [-far, far], y: [0, 1] });
         const piles = new Map(), step = 5;
         for (const margin of dots[row]) {
           const cell = Math.round(strip.x(margin) / step);
@@ -85,12 +74,11 @@ explain.figure("gn-sizes", (given) => {
       { name: "accuracy", label: "accuracy, simulated", value: numbers.accuracy, bar: "one" },
       { name: "sd", label: "standard deviation of a run", value: numbers.sd },
       { name: "colon", label: "accuracy, colon data", value: numbers.colon, bar: "two" },
-      { name: "informative", label: "kept genes that differ, mean", value: numbers.informative, kind: "apart" },
-      { name: "training", label: "median margin, training", value: numbers.training },
+      { name: "training", label: "median margin, training", value: numbers.training, kind: "apart" },
       { name: "heldout", label: "median margin, held out", value: numbers.heldout },
     ],
     says: ({ place }) =>
-      `With ${sizes[place]} of 1000 genes the simulated patients are classified with an accuracy of {accuracy} % when held out; ` +
-      "their median margin is {heldout} nats, and {training} in training.",
+      `With ${sizes[place]} of 1,000 genes, ${given.informative[place].toFixed(1)} of the ten that differ among them on average, ` +
+      "held-out patients are classified with an accuracy of {accuracy}\u00a0%. Their median margin is {heldout} nats, and {training} in training.",
   };
 });
