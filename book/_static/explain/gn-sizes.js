@@ -56,7 +56,7 @@ explain.figure("gn-sizes", (given) => {
         pen.add("path", { d: `M${strip.x(middle)} ${strip.bottom + 1}l-5 8h10z`, class: "fill two" });
         pen.add("path", { d: `M${strip.x(0)} ${strip.top}V${strip.bottom}`, class: "line quiet" });
         pen.text(strip.left, strip.top + 12, name, "ink");
-        strip.axis({ across: row === 1, up: false, columns: pen.width < 480 ? 5 : 8, below: row ? "mean margin of a patient, nats; triangle: median" : "" });
+        strip.axis({ across: row === 1, up: false, columns: pen.width < 480 ? 5 : 8, below: row ? "mean margin, nats; triangle: median" : "" });
       });
       return {
         S: {
