@@ -1,7 +1,6 @@
 """Sphinx extension of the book: local assets, heads of pages, marks, lists."""
 
 import os
-import re
 from fnmatch import fnmatch
 from functools import cache
 from importlib.metadata import files as package_files
@@ -17,8 +16,10 @@ from sphinx.util.nodes import make_refnode
 from sphinx_external_toc.parsing import parse_toc_yaml
 from sphinx_proof.nodes import NODE_TYPES
 
+from compendium.book.accessible import mend
 from compendium.book.bibliography import register
 from compendium.book.display import markdown_table
+from compendium.book.fonts import write_fonts
 from compendium.book.pages import (
     citation,
     description,
@@ -34,6 +35,7 @@ from compendium.book.proofs import (
     write_proof_pages,
 )
 from compendium.book.statements import PAGE, anchor, index_table, read_statements
+from compendium.book.typography import set_page
 from compendium.execution.chapters import not_executed, synchronise
 from compendium.execution.runs import runs
 from compendium.ledger.results import read_result
@@ -43,12 +45,7 @@ LOGGER = logging.getLogger(__name__)
 _read = cache(read_statements)  # once for all pages of a rendering
 LEADS = "How the statement is checked, in the list of all"
 _STATEMENTS = tuple(NODE_TYPES.values())
-# Packages that bring files, and which of these are wanted.
-_BROUGHT = {
-    "sphinx-mathjax-offline": r"/static/mathjax/tex-svg\.js$",
-    "font-source-serif-pro": r"/SourceSerifPro-(Regular|It|Semibold|SemiboldIt)\.ttf$",
-    "font-source-sans-pro": r"/SourceSansPro-(Regular|It|Semibold)\.ttf$",
-}
+_MATHJAX = "sphinx-mathjax-offline", "tex-svg.js"  # a package, and its file
 
 
 def prepare(app: Sphinx, config) -> None:
@@ -78,20 +75,19 @@ def finish(app: Sphinx, error: Exception | None) -> None:
 
 
 def copy_packaged(static: Path) -> None:
-    """Copy MathJax and the fonts out of the locked packages, with their licences."""
-    for package, wanted in _BROUGHT.items():
-        folder = static / ("fonts" if package.startswith("font") else "mathjax")
-        folder.mkdir(exist_ok=True)
-        for path in package_files(package):
-            if re.search(wanted, str(path)):
-                copy_asset_file(path.locate(), folder)
-            elif path.name == "LICENSE.txt":
-                licence = folder / f"{package}-LICENSE.txt"
-                licence.write_bytes(path.read_binary())
+    """Take MathJax and the fonts out of the locked packages."""
+    package, script = _MATHJAX
+    (static / "mathjax").mkdir(exist_ok=True)
+    for path in package_files(package):
+        if path.match(f"static/mathjax/{script}"):
+            copy_asset_file(path.locate(), static / "mathjax")
+    write_fonts(static / "fonts")
 
 
 def add_head(app, pagename, templatename, context, doctree) -> None:
     """Describe a page to machines, and lead past the pages that are looked up."""
+    if pagename == "search":
+        app.add_js_file("search.js", loading_method="defer")
     relations = app.env.collect_relations()
     pair = neighbours(relations, pagename)
     for key, page in zip(("prev", "next"), pair, strict=True):
@@ -196,5 +192,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("autodoc-process-docstring", link_statements, priority=900)
     app.connect("build-finished", finish)
     app.connect("doctree-resolved", draw_marks)
+    app.connect("doctree-resolved", set_page)
     app.connect("html-page-context", add_head)
+    app.connect("html-page-context", mend)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
