@@ -39,7 +39,7 @@ def write_solution(self: HTML5Translator, node: solution_node) -> None:
 
 
 def setup(app: Sphinx) -> dict:
-    """Register the extension; it comes after ``sphinx_proof`` and ``sphinx_exercise``."""
+    """Register the extension; it comes after those that make proofs and solutions."""
     app.add_node(proof_node, override=True, html=(begin_proof, end_proof))
     app.add_node(solution_node, override=True, html=(write_solution, None))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

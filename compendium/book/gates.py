@@ -8,11 +8,16 @@ test can plant a fault and see the gate close.
 import fnmatch
 import re
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import jupytext
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from compendium.execution.notebooks import code_cells
@@ -38,6 +43,10 @@ _FAULTS = {
 }
 # Tags by which a page shows the code of a cell only when asked, or not at all.
 _HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+_LISTS = ("bullet_list_open", "ordered_list_open")
+# Cells that a page does not show, or that a reader looks past; what needs a sentence.
+_UNSEEN = re.compile(r"\A:tags: \[.*remove-cell|\A(?:import|from) ")
+_SHOWN = re.compile(r"\{(?:code-cell|table|list-table|figure)\}")
 _PRINTED = 60  # lines of a page of print
 _EXTERNAL_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//")
 
@@ -63,6 +72,59 @@ def lint_cells(name: str, text: str) -> list[str]:
                 f"has {len(lines)} lines, more than a page of print ({_PRINTED}): "
                 "split it, or move what it computes to a tested module"
             )
+    return problems
+
+
+@cache
+def blocks(text: str) -> list[Token]:
+    """The blocks of one MyST source, as markdown-it names them."""
+    extensions = {"amsmath", "attrs_block", "colon_fence", "deflist", "dollarmath"}
+    settings = MdParserConfig(enable_extensions=extensions)
+    return create_md_parser(settings, RendererHTML).parse(text)
+
+
+def lint_lists(name: str, text: str, above: int = 0) -> list[str]:
+    """Lists that begin inside a paragraph, as a line of it happens to begin with ``1)``.
+
+    Parameters
+    ----------
+    name, text : str
+        A MyST source, or what a directive of it holds.
+    above : int, optional
+        Lines before the text.
+    """
+    problems, end, lines = [], None, text.splitlines()
+    for block in blocks(text):
+        if block.type == "colon_fence":
+            inside = above + block.map[0] + 1
+            problems += lint_lists(name, block.content, inside)
+        elif block.level == 0 and block.type == "paragraph_open":
+            end = block.map[1]
+        elif block.level == 0 and block.type in _LISTS and block.map[0] == end:
+            problems.append(
+                f"{name}:{above + end + 1}: {lines[end].strip()[:30]!r} begins a list "
+                "inside a paragraph: move its mark off the start of the line, or put "
+                "an empty line before the list"
+            )
+    return problems
+
+
+def lint_headings(name: str, text: str) -> list[str]:
+    """Headings under which a table or a cell stands, without a sentence before it."""
+    problems, heading = [], None
+    for block in blocks(text):
+        if block.type == "heading_open":
+            heading = block.map[0]
+        elif heading is None or block.type in ("inline", "heading_close"):
+            continue
+        elif block.type == "fence" and _UNSEEN.search(block.content):
+            continue
+        else:
+            directive = block.type in ("fence", "colon_fence")
+            if _SHOWN.match(block.info) if directive else block.type == "table_open":
+                title = text.splitlines()[heading]
+                problems.append(f"{name}:{heading + 1}: {title!r} needs a sentence")
+            heading = None
     return problems
 
 

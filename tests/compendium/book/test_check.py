@@ -33,6 +33,7 @@ def repository(project):
     [
         ("book/experiments/e.md", HEADER + "It is 97.3.\n", "e.md:12: '97.3' is"),
         ("book/experiments/e.md", HEADER + HIDDEN, "code cell 1, which begins 'x = 1'"),
+        ("book/api.md", "Mean 0, variance\n1) has.\n", "api.md:2: '1) has.' begins"),
         ("book/plain.md", "# Plain\n", "_toc.yml does not list book/plain"),
         ("book/records/other.ipynb", "", "_toc.yml does not list book/records/other"),
         ("book/experiments/runs.toml", RUN.replace("[r]", "[s]"), "no lab record boo"),
@@ -52,6 +53,7 @@ def test_every_gate_is_asked(repository, name, text, message):
 def test_pages_are_asked_for_and_read(repository, capsys):
     assert check.main() == 1
     said = capsys.readouterr().out
+    assert said.startswith("1 headings without a sentence under them\n  c.md:")
     assert "1 problems" in said
     assert "there is no _build/html/index.html: make html" in said
     repository.write("_build/html/index.html", "<a href='lost.html'>there</a>")

@@ -2,7 +2,13 @@
 
 import pytest
 
-from compendium.book.gates import lint_cells, lint_site, lint_source
+from compendium.book.gates import (
+    lint_cells,
+    lint_headings,
+    lint_lists,
+    lint_site,
+    lint_source,
+)
 from tests.compendium.conftest import cell
 
 CLEAN = """---
@@ -72,6 +78,47 @@ def test_a_long_hidden_cell_is_caught(tag):
 @pytest.mark.parametrize("tag", ["hide-output", "scroll-output"])
 def test_a_long_cell_whose_code_is_seen_passes(tag):
     assert lint_cells("x.md", source_with_cell(tag, 99)) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "line"),
+    [
+        ("A fourth moment above three (mean 0, variance\n1) has its end.", "x.md:20"),
+        ("Of $x$\n+ one more.", "x.md:20"),
+        (":::{prf:proof}\n:label: a\n\nMinus $x$\n- one more.\n:::", "x.md:23"),
+    ],
+)
+def test_a_list_that_nobody_meant_is_caught(fault, line):
+    assert lint_lists("x.md", CLEAN) == []
+    (problem,) = lint_lists("x.md", f"{CLEAN}\n{fault}\n")
+    assert problem.startswith(line) and "begins a list inside a paragraph" in problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Two:\n\n- one\n- two\n  - three\n",
+        "1. one\n   - nested\n2. two\n",
+        "$$\na\n- b + c\n+ d\n$$\n",
+        "variance\n2) does not begin a list\n",
+    ],
+)
+def test_lists_that_are_meant_and_formulas_pass(text):
+    assert lint_lists("x.md", text) == []
+
+
+TABLE = "| a |\n|---|\n| 1 |\n"
+
+
+@pytest.mark.parametrize(
+    "shown", [TABLE, cell("x = 1"), f":::{{table}} A table\n\n{TABLE}:::\n"]
+)
+def test_a_heading_needs_a_sentence_before_a_cell_or_a_table(shown):
+    hidden = cell("x = 1", "remove-cell") + "\n\n" + cell("import numpy")
+    head = f"# Title\n\nIt is.\n\n## Part\n\n{hidden}\n\n"
+    assert lint_headings("x.md", f"{head}See this.\n\n{shown}\n") == []
+    (problem,) = lint_headings("x.md", f"{head}{shown}\n")
+    assert problem == "x.md:5: '## Part' needs a sentence"
 
 
 PAGE = "<html><body><h1 id='top'>T</h1>{}</body></html>"
