@@ -6,3 +6,8 @@ for (const caption of document.querySelectorAll(".bd-links p.caption")) {
   part.append(document.createElement("summary"), list);
   part.firstChild.append(caption);
 }
+/* What the theme folds below a page has no name, and its button another than is seen. */
+for (const summary of document.querySelectorAll(".bd-links li > details > summary"))
+  summary.ariaLabel = `Pages below ${summary.closest("li").querySelector("a").textContent.trim()}`;
+for (const button of document.querySelectorAll(".search-button-field"))
+  button.removeAttribute("aria-label");

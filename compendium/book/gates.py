@@ -84,7 +84,7 @@ def blocks(text: str) -> list[Token]:
 
 
 def lint_lists(name: str, text: str, above: int = 0) -> list[str]:
-    """Lists that begin inside a paragraph, as a line of it happens to begin with ``1)``.
+    """Lists that begin inside a paragraph, where a line of it begins with ``1)``.
 
     Parameters
     ----------

@@ -25,7 +25,22 @@ COMPUTED = [p for p in PAGES if p.startswith(("book/notebooks/", "book/records/"
 OWN = [p for p in PAGES if p.startswith("book/notebooks/")]
 # every third page that was computed from a chapter, every twentieth of all others
 SAMPLE = OWN[::3] + [p for p in PAGES if p not in OWN][::20]
-TALLEST = 18_000  # pixels that a chapter takes on a desktop
+# the first chapters, which are for an afternoon; chapters of evidence are longer
+SHORT = [
+    f"book/notebooks/{name}.html"
+    for name in (
+        "maximum-entropy",
+        "divergences",
+        "margin-and-j",
+        "memd",
+        "additivity",
+        "from-js-to-gm",
+        "classifiers",
+        "chi-squared",
+        "correlation",
+    )
+]
+TALLEST = 18_000  # pixels that one of them takes on a desktop
 
 UNSET = """() => ({
     wrong: [...document.querySelectorAll("mjx-merror, [data-mjx-error]")].map(
@@ -85,6 +100,14 @@ ILLEGIBLE = """() => {
     }
     return found;
 }"""
+# Formulas that a comma could leave, and pieces that should not be broken and are.
+LOOSE = """() => [
+    ...[...document.querySelectorAll("article span.math")].filter(
+        e => /^[^\\s]/.test(e.nextSibling?.data ?? "") && !e.closest(".unbroken")),
+    ...[...document.querySelectorAll("article .unbroken")].filter(
+        e => e.checkVisibility() && e.style.whiteSpace !== "normal"
+            && !e.querySelector(".wide") && e.getClientRects().length > 1),
+].map(e => e.parentElement.textContent)"""
 CONTRAST = """(selector) => {
     const parse = text => text.match(/[\\d.]+/g).map(Number);
     const light = text => {
@@ -117,7 +140,8 @@ def test_a_page_is_whole(visit, name):
         page.evaluate(DRAWN)
         assert page.evaluate(WIDEST) == "", width
         assert page.evaluate(ILLEGIBLE) == [], width
-    if name in QUIZ:  # and ends before a reader tires
+        assert page.evaluate(LOOSE) == [], width
+    if name in SHORT:  # and ends before a reader tires
         page.set_viewport_size({"width": 1360, "height": 900})
         page.evaluate(DRAWN)
         assert page.evaluate("document.scrollingElement.scrollHeight") <= TALLEST
@@ -160,9 +184,52 @@ def test_in_print_the_text_stands_alone(visit):
     page.emulate_media(media="print")
     for beside in (".bd-sidebar-primary", ".prev-next-area", "button.copybtn"):
         assert page.locator(f"{beside}:visible").count() == 0
+    # what scrolls is cut, and is never broken between two pages
+    boxes = page.locator("article :is(.cell_output, .text_html, pre, .scrolls)")
+    styles = "all => all.map(e => getComputedStyle(e).overflowX)"
+    assert set(boxes.evaluate_all(styles)) == {"visible"}
     verdicts = page.locator("p .verdict")
     assert verdicts.locator("visible=true").count() == verdicts.count() > 0
     assert page.evaluate(WIDEST) == ""
+
+
+PRINTED = """() => {
+    const folds = "article :is(.proof-fold, .solution, .sd-dropdown)";
+    const closed = () => [...document.querySelectorAll(folds)].filter(e => !e.open);
+    const state = () => ({
+        theme: document.documentElement.dataset.theme,
+        scheme: getComputedStyle(document.documentElement).colorScheme,
+        text: getComputedStyle(document.querySelector("article p")).color,
+        formula: getComputedStyle(document.querySelector("mjx-container svg")).color,
+        code: getComputedStyle(document.querySelector("article pre")).color,
+        closed: closed().length,
+    });
+    window.before = state();
+    addEventListener("beforeprint", () => window.printed = state());
+}"""
+
+
+def test_in_print_a_dark_page_is_light_and_its_folds_are_open(visit):
+    light = visit(DESKTOP).open(THEOREM)
+    light.evaluate(PRINTED)
+    page = visit(DESKTOP, CHOSEN).open(THEOREM)
+    page.evaluate(PRINTED)
+    page.pdf()
+    before, printed = page.evaluate("before"), page.evaluate("printed")
+    assert printed == light.evaluate("before") | {"closed": 0}
+    assert before["closed"] > 5 and before["text"] != printed["text"]
+    # and is dark again, with its folds, once it is printed
+    page.evaluate(PRINTED)
+    assert page.evaluate("before") == before
+
+
+def test_the_ring_of_the_search_has_the_colour_of_links(visit):
+    page = visit(DESKTOP).open(THEOREM)
+    page.locator(".search-button-field").first.click()
+    field = page.locator("#pst-search-dialog form")
+    ring = field.evaluate("e => getComputedStyle(e).boxShadow")
+    link = page.locator("article p a").first.evaluate("e => getComputedStyle(e).color")
+    assert ring.startswith(link)
 
 
 def test_a_mark_leads_to_the_list_and_on_to_the_theorem_in_coq(visit):
