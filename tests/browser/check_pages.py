@@ -232,6 +232,24 @@ def test_the_ring_of_the_search_has_the_colour_of_links(visit):
     assert ring.startswith(link)
 
 
+def test_what_does_not_scroll_shows_no_shadow_at_its_edges(base, browser):
+    """On a screen on whose pixels the edges of boxes do not fall."""
+    width, height = PHONE
+    view = {"viewport": {"width": width, "height": height}, "device_scale_factor": 1.5}
+    with browser.new_context(**view) as context:
+        page = context.new_page()
+        page.goto(f"{base}/book/notebooks/newsgroups.html")
+        page.evaluate("() => document.fonts.ready.then(() => null)")
+        tables = page.locator("article table:visible").all()
+        fits = "e => e.scrollWidth <= e.clientWidth"
+        boxes = [table.locator("..") for table in tables]
+        boxes = [box for box in boxes if box.evaluate(fits)]
+        with_shadows = [box.screenshot() for box in boxes]
+        page.add_style_tag(content=":root { --memd-edges: none !important; }")
+        assert len(boxes) > 1
+        assert with_shadows == [box.screenshot() for box in boxes]
+
+
 def test_a_mark_leads_to_the_list_and_on_to_the_theorem_in_coq(visit):
     one = visit(PHONE)
     page = one.open(THEOREM)
