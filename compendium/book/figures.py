@@ -147,4 +147,5 @@ def setup(app: Sphinx) -> dict:
     app.connect("env-get-updated", restart_numbers, priority=900)  # after Sphinx
     app.connect("source-read", join_captions)
     app.connect("html-page-context", finish)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    safe = {"parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "1", "env_version": 1, **safe}  # numbers are kept with pages
