@@ -37,9 +37,9 @@ def reading_minutes(notebook: NotebookNode) -> float:
 
     Examples
     --------
-    >>> import nbformat
-    >>> cells = [nbformat.v4.new_markdown_cell(300 * "word "), nbformat.v4.new_code_cell("f()")]
-    >>> reading_minutes(nbformat.v4.new_notebook(cells=cells))
+    >>> from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+    >>> cells = [new_markdown_cell(300 * "word "), new_code_cell("f()")]
+    >>> reading_minutes(new_notebook(cells=cells))
     2.5
     """
     parts = []

@@ -11,7 +11,9 @@ CHAPTERS = root() / "book" / "chapters"
 GRADES = ("warm-up", "standard", "challenge")
 LABEL = re.compile(r"(?m)^\(([\w-]+)\)=$")
 STRIP = re.compile(r"(?s):::\{div\} path\n(.*?)\n:::")
-NEXT = re.compile(r"(?s):::\{div\} path next\n.*?\{ref\}`(?:[^`<]*<)?([\w-]+)>?`.*?\n:::")
+NEXT = re.compile(
+    r"(?s):::\{div\} path next\n.*?\{ref\}`(?:[^`<]*<)?([\w-]+)>?`.*?\n:::"
+)
 EXERCISE = re.compile(r"(?s):::\{exercise-start\}\n(.*?):::\{exercise-end\}")
 
 

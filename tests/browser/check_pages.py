@@ -297,12 +297,20 @@ def test_a_missing_page_leads_home(visit):
     assert one.problems == []
 
 
-def test_the_front_page_says_on_two_screens_what_there_is(visit):
+def test_the_front_page_begins_with_its_reader(visit):
+    """The promise, where to start and the movable chain; then the path, then doors."""
     page = visit((1360, 900)).open("book/notebooks/index.html")
-    picture = "#front-newsgroups img"
-    for what in (".lead", ".doors .sd-card", "article li .verdict", picture):
-        low = page.locator(what).last.evaluate("e => e.getBoundingClientRect().bottom")
-        assert low < 2 * 900, what
+    ends = "e => e.getBoundingClientRect().bottom"
+    assert page.locator(".lead").evaluate(ends) < 900 / 2
+    start = page.locator("article a.start")
+    assert start.evaluate(ends) < 900 / 2
+    assert "7 chapters" in start.inner_text()
+    chain = page.locator("#front-chain .explain svg").bounding_box()
+    assert chain["y"] + chain["height"] / 2 < 900
+    assert page.locator("#the-path ol").evaluate(ends) < 2 * 900
+    assert page.locator(".doors").evaluate(ends) < 2.5 * 900
+    start.click()
+    page.wait_for_url("**/maximum-entropy.html")
 
 
 @pytest.mark.parametrize("name", QUIZ)
