@@ -73,7 +73,7 @@ def test_the_guide_of_the_package_is_on_the_page_of_first_steps():
     lines = memdlib.__doc__.split("=====\n")[2].splitlines()[:-1]
     named = [re.search(r"`+(\S+?\([^`]*\)|[\w.]+)`+", line)[1] for line in lines]
     page = text_of("book/chapters/install.md")
-    guide = page.split("## Which to use when")[1].split("\n\n")[1]
+    guide = page.split("## Which to use when")[1].split("\n\n")[2]
     for line, name in zip(guide.splitlines()[2:], named, strict=True):
         assert name in line
 
