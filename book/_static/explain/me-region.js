@@ -1,7 +1,7 @@
-/* One to four moments on [0, 1]: the density of largest entropy, and where there is none.
+/* One to four moments on [0, 1]: the maximum-entropy density, and where there is none.
 
-   A moment is chosen by its place between the least and the largest value that the
-   moments before it allow (its canonical moment). At the ends no density is left, only
+   A moment is chosen by its place between the smallest and the largest value that the
+   moments before it allow (its canonical moment). At the ends there is no density, only
    a few atoms. */
 {
   const rule = explain.gaussLegendre(16);
@@ -61,7 +61,7 @@
     return [sum / 2 - half, sum / 2 + half];
   }
 
-  /* The atoms that are left where canonical moment k is the first at 0 or at 1. They are
+  /* The remaining atoms if canonical moment k is the first at 0 or at 1. They are
      the ends that count, and the roots of a polynomial orthogonal to lower powers under a
      weight 1, x, 1 - x or x (1 - x). The weights of the atoms match the moments. */
   function atoms(k, end, mu) {
@@ -96,16 +96,16 @@
 
   explain.figure("me-region", () => {
     const place = { min: 0, max: 1, step: 0.05 };
-    const fields = { m: { label: "how many moments", min: 1, max: 4, step: 1 } };
+    const fields = { m: { label: "number of moments", min: 1, max: 4, step: 1 } };
     for (const k of [1, 2, 3, 4])
       fields[`c${k}`] = {
         label: `moment ${k}`, ...place, off: ({ m }) => m < k,
-        text: (value, found) => (found && found.m >= k ? `${Math.round(100 * value)} %, ${explain.text(found.mu[k - 1])}` : `${Math.round(100 * value)} %`),
+        text: (value, found) => (found && found.m >= k ? `${Math.round(100 * value)} %, ${explain.text(found.mu[k - 1])}` : `${Math.round(100 * value)} %`),
       };
     return {
-      about: "Drag a dot to fix the means of x, x², x³ and x⁴ on [0, 1]: the curve is the maximum-entropy density with these means. " +
-        "The shaded regions hold all moments that any distribution can have; a range sets a moment between its smallest value, 0 %, and its largest.",
-      question: "What becomes of the density, its entropy and its parameters when a dot comes to the edge?",
+      about: "Drag a dot to fix the means of x, x², x³ and x⁴ on [0, 1]. The curve is the maximum-entropy density with these means. " +
+        "The shaded regions contain all moments that a distribution can have. A slider sets a moment between its smallest value, 0 %, and its largest, 100 %.",
+      question: "What happens to the density, its entropy and its parameters when a dot approaches the edge?",
       picture: "The maximum-entropy density, and the regions of possible moments with the chosen ones",
       fields,
       presets: {
@@ -204,8 +204,8 @@
       ],
       says: ({ lambda, atoms: left }) =>
         lambda
-          ? "The entropy is {entropy} nats; the uniform density, which has the largest on [0, 1], has 0."
-          : `On the edge only ${left.length === 1 ? "one atom has" : `these ${left.length} atoms have`} the moments: there is no density, and no λ.`,
+          ? "The entropy is {entropy} nats. The largest on [0, 1], zero, belongs to the uniform density."
+          : `On the edge only ${left.length === 1 ? "one atom has" : `these ${left.length} atoms have`} the moments. There is no density, and no λ.`,
     };
   });
 }
