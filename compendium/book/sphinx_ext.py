@@ -103,6 +103,21 @@ def add_head(app, pagename, templatename, context, doctree) -> None:
         )
 
 
+def drop_mathjax(app, pagename, templatename, context, doctree) -> None:
+    """Load MathJax only on pages with formulas of their own.
+
+    Sphinx loads it on a page as soon as one that is listed below it has formulas, and
+    below the first page is the whole book.
+    """
+    if not app.env.domains["math"].data["has_equations"].get(pagename, False):
+        context["script_files"] = [
+            script
+            for script in context["script_files"]
+            if "mathjax" not in str(script.filename)
+            and "window.MathJax" not in script.attributes.get("body", "")
+        ]
+
+
 class ListDirective(SphinxDirective):
     """What is made of the book and its results, as one of :data:`LISTS` has it."""
 
@@ -195,4 +210,5 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-resolved", set_page)
     app.connect("html-page-context", add_head)
     app.connect("html-page-context", mend)
+    app.connect("html-page-context", drop_mathjax, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
