@@ -55,7 +55,7 @@ explain.figure("front-chain", (given) => {
       const classes = growers(rank);
       return { rank, classes, value: divergence(classes), chances: posterior(classes, x), x };
     },
-    height: () => 556,
+    height: () => 538,
     draw(pen, { rank, classes, x, chances }) {
       const grid = 240;
       const high = 1.12 * Math.max(...classes.map(({ s }) => 1 / (s * ROOT)));
@@ -82,15 +82,15 @@ explain.figure("front-chain", (given) => {
       const longest = scores[0];
       const left = 118, room = pen.width - left - 44;
       names.forEach((name, row) => {
-        const y = 314 + 13 * row, width = (room * scores[row]) / longest;
+        const y = 314 + 12 * row, width = (room * scores[row]) / longest;
         const chosen = row === rank;
-        pen.text(left - 6, y + 9, name, chosen ? "ink" : "tick", "end");
-        pen.add("rect", { x: left, y, width, height: 10, class: `fill ${chosen ? "ink" : "quiet"}` });
-        if (chosen) pen.text(left + width + 5, y + 9, scores[row].toFixed(2), "ink");
+        pen.text(left - 6, y + 8.5, name, chosen ? "ink" : "tick", "end");
+        pen.add("rect", { x: left, y, width, height: 9, class: `fill ${chosen ? "ink" : "quiet"}` });
+        if (chosen) pen.text(left + width + 5, y + 8.5, scores[row].toFixed(2), "ink");
       });
 
-      pen.text(12, 506, "5  Class: the grower that Bayes' rule chooses, for every value", "ink");
-      const strip = 514;
+      pen.text(12, 493, "5  Class: the grower that Bayes' rule chooses, for every value", "ink");
+      const strip = 501;
       const step = (RANGE[1] - RANGE[0]) / grid;
       const winners = Array.from({ length: grid }, (_, i) => {
         const all = posterior(classes, RANGE[0] + step * (i + 0.5));
