@@ -194,6 +194,10 @@ def test_in_print_the_text_stands_alone(visit):
     verdicts = page.locator("p .verdict")
     assert verdicts.locator("visible=true").count() == verdicts.count() > 0
     assert page.evaluate(WIDEST) == ""
+    figures = page.locator("img.memdlib-figure:visible")
+    stretched = figures.evaluate_all("""all => all.map(e =>
+        e.width / e.height / (e.naturalWidth / e.naturalHeight))""")
+    assert stretched and all(abs(ratio - 1) < 0.02 for ratio in stretched)
 
 
 PRINTED = """() => {
