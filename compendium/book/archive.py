@@ -1,6 +1,6 @@
 """One archive with the chapters as notebooks, to run outside of a checkout.
 
-Unpacked, a folder holds the notebooks side by side with what they import, the tables
+Unpacked, one folder holds the notebooks side by side with what they import, the tables
 of results that they read, and the wheel of memdlib. Every rendering of the book makes
 it.
 """
@@ -16,6 +16,8 @@ from pathlib import Path
 from compendium.book.pages import last_change
 
 NAME = "memdlib-notebooks.zip"
+FOLDER = "memdlib-notebooks"  # the one that it unpacks to
+READABLE = 0o644 << 16  # as zip files store the mode of a file
 # On the repository itself, and the ledger: they run in a checkout.
 LEFT_OUT = {
     "index",
@@ -76,6 +78,7 @@ def write_archive(project: Path, folder: Path, notebooks: Mapping[str, str]) -> 
     when = time.gmtime(int(last_change(project)))[:6]
     with zipfile.ZipFile(folder / NAME, "w") as archive:
         for name in sorted(contents):
-            entry = zipfile.ZipInfo(name, when)
+            entry = zipfile.ZipInfo(f"{FOLDER}/{name}", when)
+            entry.external_attr = READABLE
             archive.writestr(entry, contents[name], zipfile.ZIP_DEFLATED)
     return folder / NAME

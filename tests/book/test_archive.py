@@ -2,12 +2,13 @@
 
 import json
 import shutil
+import zipfile
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from compendium.book.archive import write_archive
+from compendium.book.archive import FOLDER, write_archive
 from tests.wheel import PROJECT, environment
 
 
@@ -19,7 +20,13 @@ def unpacked(tmp_path_factory):
         path.name: path.read_text(encoding="utf-8")
         for path in (PROJECT / "book" / "notebooks").glob("*.ipynb")
     }
-    shutil.unpack_archive(write_archive(PROJECT, made, texts), folder)
+    archive = write_archive(PROJECT, made, texts)
+    with zipfile.ZipFile(archive) as packed:
+        modes = {entry.external_attr >> 16 for entry in packed.infolist()}
+    assert modes == {0o644}  # others can read what one of them unpacks
+    shutil.unpack_archive(archive, folder)
+    (folder,) = folder.iterdir()  # one folder, and nothing beside it
+    assert folder.name == FOLDER
     (wheel,) = folder.glob("*.whl")
     python = environment(made, wheel, ("notebooks",), also=("ipykernel",))
     spec = made / "kernels" / "reader" / "kernel.json"
