@@ -30,6 +30,7 @@ CORETYPES := Haswell $(shell grep -qs avx512 /proc/cpuinfo && echo SkylakeX) San
 # The tests of memdlib: of its modules, and a folder for each of its packages.
 UNITS := tests/test_*.py $(patsubst memdlib/%/__init__.py,tests/%,$(wildcard memdlib/*/__init__.py)) memdlib
 CHAPTER ?=
+CLAIM ?=
 PAGES ?=
 RUNS ?=
 JOBS ?=
@@ -47,7 +48,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf test test-lowest test-newest test-nightly test-foreign test-browser prove experiments tables lab release verify-release lock setup clean help
+.PHONY: book html store notebooks pdf test test-lowest test-newest test-nightly test-foreign test-browser prove experiments check tables lab release verify-release lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -111,6 +112,9 @@ test-browser: $(READY)  #- pages in Chromium (make book or test first)
 
 experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 lists, RECHECK=1 compares
 	@$(RUN) experiments $(if $(JOBS),--jobs $(JOBS)) $(if $(STATUS),--status) $(if $(RECHECK),--recheck) $(RUNS)
+
+check: $(READY)  ## make the runs of CLAIM=id again and judge by them; without it, one claim of each source
+	@$(RUN) check-claim $(CLAIM)
 
 tables: $(READY)  ## only derive data/tables from the results of the runs
 	@$(RUN) tables

@@ -23,6 +23,7 @@ _REMEDIES = {
 COMMANDS = {
     "store": ("execution.chapters.main", "execute and store chapters"),
     "experiments": ("execution.experiments.main", "make or list runs"),
+    "check-claim": ("artifact.check_claim.main", "make the runs of a claim again"),
     "tables": ("tables.write.main", "derive the tidy tables of results"),
     "check": ("book.check.main", "run the gates on sources and pages"),
     "pdf": ("book.pdf.main", "print rendered pages (Chromium)"),
@@ -50,6 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
         part.add_argument(
             "--jobs", type=int, help="notebooks at a time; default: cores"
         )
+    help_ = "as in claims.html#margin-equals-j; default: the cheapest of each source"
+    added["check-claim"].add_argument("claim", nargs="?", help=help_)
     added["pdf"].add_argument("pages", nargs="*", default=["article"], help="as memd")
     given = vars(parser.parse_args(arguments))
     module, _, work = COMMANDS[given.pop("command")][0].rpartition(".")

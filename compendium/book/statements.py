@@ -56,13 +56,16 @@ class Statement:
         written = sorted(tests.rglob(name))
         return str(written[0].relative_to(tests)) if written else name
 
+    def tests(self) -> tuple[str, str]:
+        """Names of its two tests."""
+        name = f"test_{self.label.replace('-', '_')}"
+        return f"{name}_witness", f"{name}_second"
+
     def problems(self, project: Path) -> list[str]:
         """What is missing, one line each."""
         path = project / "tests" / "book" / self.test_file()
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
-        name = f"test_{self.label.replace('-', '_')}"
-        tests = f"{name}_witness", f"{name}_second"
-        lost = [test for test in tests if f"\ndef {test}(" not in f"\n{text}"]
+        lost = [test for test in self.tests() if f"\ndef {test}(" not in f"\n{text}"]
         found = [f"has no test {test} in {path.name}" for test in lost]
         if not self.proved:
             found.append("is not directly followed by its proof")

@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -179,7 +179,7 @@ def _read(project: Path, run: Run) -> dict:
     return json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 
-def _print_moved(places: Iterator[tuple]) -> int:
+def _print_moved(places: Iterable[tuple]) -> int:
     """Print values that moved; return how many did."""
     lines = [f"  {at}: {str(a)[:50]} -> {str(b)[:50]}" for at, a, b in places]
     more = [f"  and {len(lines) - _SHOWN} more"] * (len(lines) > _SHOWN)
@@ -223,15 +223,32 @@ def of_the_day(project: Path, day: datetime.date) -> list[Run]:
     return order[day.toordinal() % 7 :: 7]
 
 
+def make_again(
+    project: Path, chosen: Sequence[Run], into: Path, jobs: int | None
+) -> Iterator[tuple[Run, str, list[tuple]]]:
+    """Make runs again into another folder; yield each as it ends.
+
+    Yields
+    ------
+    run : Run
+    error : str
+        What went wrong; empty if nothing did.
+    places : list of tuple
+        Places at which the new values differ from the stored ones by more than
+        processors do, with what stands there in both.
+    """
+    for run, error in make_runs(project, chosen, into, jobs):
+        pair = [_read(folder, run).get("values") for folder in (project, into)]
+        places = list(moved(*pair, rel=1e-6, counts=1, times=run.times))
+        yield run, error, places
+
+
 def recheck(project: Path, chosen: Sequence[Run], jobs: int | None) -> int:
     """Make runs again and compare them with what is stored; keep nothing."""
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="memdlib-") as folder:
-        for run, error in make_runs(project, chosen, Path(folder), jobs):
+        for run, error, places in make_again(project, chosen, Path(folder), jobs):
             tqdm.write(f"{run.name} {error}".strip())
-            old, new = (_read(place, run) for place in (project, Path(folder)))
-            pair = old.get("values"), new.get("values")
-            places = moved(*pair, rel=1e-6, counts=1, times=run.times)
             wrong += bool(error or _print_moved(places))
     print(f"{wrong} of {len(chosen)} runs are not as stored.")
     return 1 if wrong else 0

@@ -93,8 +93,7 @@ def provenance(project: Path, run: Run) -> dict:
         "code": code_hash(project, run),
         "parameters": parameters_of(run, read_source(project / run.source())),
         "data": {name: fingerprint(name) for name in run.sets()},
-        "packages": {"python": platform.python_version()}
-        | {name: version(name) for name in PACKAGES},
+        "packages": packages(),
         "machine": machine(),
     }
 
@@ -107,6 +106,13 @@ def is_current(project: Path, run: Run) -> bool:
     now = provenance(project, run)
     keys = ("code", "parameters", "data", "packages")
     return all(stored.get(key) == now[key] for key in keys)
+
+
+def packages() -> dict[str, str]:
+    """Versions of Python and of the packages that numbers come from."""
+    return {"python": platform.python_version()} | {
+        name: version(name) for name in PACKAGES
+    }
 
 
 def machine() -> dict[str, str | int | list[str]]:

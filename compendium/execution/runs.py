@@ -59,3 +59,14 @@ def runs(project: Path) -> dict[str, Run]:
         (project / "book/experiments/runs.toml").read_text(encoding="utf-8")
     )
     return {name: Run(name=name, **entry) for name, entry in listed.items()}
+
+
+def duration(seconds: float) -> str:
+    """Time of a run as a person says it.
+
+    Examples
+    --------
+    >>> duration(26), duration(1503)
+    ('26 s', '25 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

@@ -118,6 +118,8 @@ class Claim:
     kind : {"empirical", "proved", "arithmetic", "restored"}
         What decides it: runs; a proof; a count or a definition; or runs, where the
         statement had to be restored by us.
+    statements : tuple of str
+        Labels of the statements of the book that prove or refute it.
     """
 
     id: str
@@ -140,10 +142,27 @@ class Claim:
     reason: str
     ours: bool = False
     kind: str = "empirical"
+    statements: tuple[str, ...] = ()
+
+    @property
+    def records(self) -> tuple[str, ...]:
+        """Runs that its findings come from, each once."""
+        named = [run for finding in self.findings for run in finding.records]
+        return tuple(dict.fromkeys(named))
 
 
-def read_claims(project: Path | None = None) -> list[Claim]:
+def read_claims(
+    project: Path | None = None, *, may_lack_reasons: bool = False
+) -> list[Claim]:
     """All claims of the ledger with their computed verdicts.
+
+    Parameters
+    ----------
+    project : Path, default=None
+        Checkout; None finds it.
+    may_lack_reasons : bool, default=False
+        Whether a claim may disagree without a reason. Results that were just made
+        again can turn a verdict, and nobody has written why.
 
     Raises
     ------
@@ -157,11 +176,24 @@ def read_claims(project: Path | None = None) -> list[Claim]:
     _check_form(entries)
     evidence = Evidence(project)
     columns = cache(partial(_column, evidence))
-    return [
+    claims = [
         _claim(evidence, columns, *single)
         for name, entry in entries.items()
         for single in _singles(name, entry)
     ]
+    if not may_lack_reasons:
+        _require_reasons(claims)
+    return claims
+
+
+def _require_reasons(claims: list[Claim]) -> None:
+    """Refuse a claim that disagrees if nothing says why."""
+    for claim in claims:
+        if claim.verdict == DISAGREES and not claim.reason:
+            raise LedgerError(
+                f"claim {claim.id!r} disagrees and gives no reason; write why, or "
+                "'unknown'"
+            )
 
 
 def of_the_sources(claims: list[Claim]) -> list[Claim]:
@@ -238,11 +270,12 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
     verdict = UNMEASURED.get(without) or overall([f.verdict for f in findings])
     reason = entry.get(without or "reason", "")
     if verdict == DISAGREES and not reason:
-        reason = _tried(name, findings)
+        reason = _tried(findings)
     given = ("group", "source", "locator", "statement", "unit", "why", "ours", "kind")
     told = {"unit": ""} | {key: entry[key] for key in given if key in entry}
     place = {key: where.get(key, "") for key in ("table", "row", "column")}
     ours = {"findings": findings, "verdict": verdict, "reason": reason}
+    ours["statements"] = tuple(entry.get("statements", ()))
     judged = {"rule": rule, "bound": float(bound), "table_says": tuple(says)}
     printed = {"method": method, "published": published}
     return Claim(name, **told, **place, **printed, **judged, **ours)
@@ -347,8 +380,8 @@ def judge(rule: str, bound: float, low: float, high: float, printed: float) -> s
     return INCONCLUSIVE if low <= end and high >= start else DISAGREES
 
 
-def _tried(name: str, findings: tuple[Finding, ...]) -> str:
-    """The reason that the other settings give, or that it is unknown."""
+def _tried(findings: tuple[Finding, ...]) -> str:
+    """The reason that the other settings give; empty without other settings."""
     others = [part.label for part in findings[1:] if part.verdict == AGREES]
     if others:
         more = f" and {len(others) - 2} others" if len(others) > 3 else ""
@@ -356,6 +389,4 @@ def _tried(name: str, findings: tuple[Finding, ...]) -> str:
         return f"it depends on the setting; it agrees with {named}{more}"
     if len(findings) > 1:
         return f"unknown; none of the {len(findings)} settings tried agrees"
-    raise LedgerError(
-        f"claim {name!r} disagrees and gives no reason; write why, or 'unknown'"
-    )
+    return ""

@@ -96,6 +96,10 @@ class Evidence:
             self.asked.append(run)
         return self._result(run)["values"]
 
+    def seconds(self, run: str) -> int:
+        """Processor time of a run when its stored result was made."""
+        return self._result(run)["seconds"]
+
     def frozen(self) -> Frozen:
         """The data sets that no default has seen."""
         return read_frozen(self._project)
