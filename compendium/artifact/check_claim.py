@@ -75,7 +75,7 @@ def cheapest(project: Path, claims: Sequence[Claim]) -> list[Claim]:
     return list(best.values())
 
 
-def tests_of(project: Path, claim: Claim) -> list[str]:
+def proof_tests(project: Path, claim: Claim) -> list[str]:
     """Tests of the statements that prove or refute a claim, as pytest names them."""
     return [
         f"tests/book/{statement.test_file()}::{test}"
@@ -95,11 +95,11 @@ def announce(project: Path, claims: Sequence[Claim]) -> None:
         for name in data_of(project, claim):
             here = "here" if is_at_hand(name) else "not here, to be downloaded"
             print(f"  data set {name}: {here}")
-        for test in tests_of(project, claim):
+        for test in proof_tests(project, claim):
             print(f"  test {test}")
     needed = {run for claim in claims for run in claim.records}
     total = sum(map(evidence.seconds, needed))
-    print(f"{len(needed)} runs, {duration(total)} of processor time when stored\n")
+    print(f"in all {duration(total)} of processor time when the results were stored\n")
 
 
 def make_and_judge(
@@ -278,7 +278,7 @@ def check(project: Path, claims: Sequence[Claim]) -> int:
     shared = circumstances(project)
     wrong = 0
     for claim in claims:
-        names = tests_of(project, claim)
+        names = proof_tests(project, claim)
         tests = {"names": names, "failure": run_tests(project, names)}
         parts = {run: made[run] for run in claim.records}
         about = certificate(claim, judged[claim.id], parts, tests) | shared

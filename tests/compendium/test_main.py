@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from compendium import __main__ as command
+from compendium.artifact import check_claim
 from compendium.book import check, pdf
 from compendium.data import DatasetError
 from compendium.execution import chapters, experiments
@@ -20,6 +21,8 @@ pytestmark = pytest.mark.usefixtures("signals")
         ("store", chapters, "main", {"chapters": [], "jobs": None}),
         ("store --jobs 3 a b", chapters, "main", {"chapters": ["a", "b"], "jobs": 3}),
         ("check", check, "main", {}),
+        ("check-claim", check_claim, "main", {"claim": None}),
+        ("check-claim theorem-1", check_claim, "main", {"claim": "theorem-1"}),
         ("pdf", pdf, "main", {"pages": ["article"]}),
     ],
 )

@@ -286,3 +286,14 @@ def test_an_incomplete_claim_is_an_error(project, text, old, new, message):
     text = text.replace(old, new, 1).replace("{id}", "c").replace("{more}", "")
     with pytest.raises(LedgerError, match=message):
         ledger(project, text.replace("{{", "{").replace("}}", "}"))
+
+
+def test_a_claim_may_lack_its_reason_where_results_are_new(project):
+    ledger(project, IDENTITY.format(id="c", more="reason = 'odd'"), error=1e-6)
+    text = IDENTITY.format(id="c", more='statements = ["thm-a"]')
+    project.write("data/claims.toml", text)
+    (claim,) = read_claims(project.root, may_lack_reasons=True)
+    assert (claim.verdict, claim.reason) == ("disagrees", "")
+    assert (claim.statements, claim.records) == (("thm-a",), ("run",))
+    with pytest.raises(LedgerError, match="claim 'c' disagrees and gives no reason"):
+        read_claims(project.root)
