@@ -17,38 +17,40 @@ from compendium.execution.runs import runs
 from compendium.project import root, write_whole
 
 SPECIFICATION = "https://codecheck.org.uk/spec/config/2.0/"
+CODECHECK = "codecheck.yml"
+# Both come from all runs: ``make experiments tables`` makes them again.
 TABLES = {
     "data/tables/findings.csv": "every number that we found, with its setting and runs",
     "data/tables/verdicts.csv": "every claim with its rule and its verdict",
 }
 
 
-def codecheck(project: Path, captions: dict[str, str]) -> str:
-    """``codecheck.yml``: the figures and tables that a codechecker has to find again.
+def codecheck(project: Path) -> str:
+    """``codecheck.yml``: the tables that a codechecker has to find again.
 
-    Who checks, the certificate and its report are for the codechecker to add; ORCIDs
-    stand in it once CITATION.cff has them.
+    Who checks, the certificate and its report are for the codechecker to add. ORCIDs
+    and the reference stand in it once CITATION.cff has them.
     """
     about = citation(project)
     authors = [{"name": full_name(author)} for author in about["authors"]]
     for told, author in zip(authors, about["authors"], strict=True):
         told |= {"ORCID": author["orcid"][-19:]} if "orcid" in author else {}
     paper = {"title": about["title"], "authors": authors}
-    paper |= {"reference": about["doi"]} if "doi" in about else {}
-    listed = (captions | TABLES).items()
-    manifest = [{"file": name, "comment": comment} for name, comment in listed]
+    if "doi" in about:
+        paper["reference"] = f"https://doi.org/{about['doi']}"
+    manifest = [{"file": name, "comment": comment} for name, comment in TABLES.items()]
     whole = {"version": SPECIFICATION, "paper": paper, "manifest": manifest}
     text = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=88)
     return f"---\n{text}"
 
 
-def figures(project: Path) -> dict[str, tuple[str, str]]:
-    """Caption and plotted data of each figure of the book, by the file of its data."""
+def figures(project: Path) -> dict[str, str]:
+    """Plotted data of each figure of the book, by the file that they are written to."""
     found = {}
     for path in sorted((project / "book").rglob("*.ipynb")):
-        for about, data, text in notebooks.figures(nbformat.read(path, as_version=4)):
+        for about, data, _ in notebooks.figures(nbformat.read(path, as_version=4)):
             file = path.with_name(f"{about['name']}.csv").relative_to(project)
-            found[str(file)] = text, data["text/plain"]
+            found[str(file)] = data["text/plain"]
     return found
 
 
@@ -60,8 +62,7 @@ def export_files(project: Path) -> dict[str, bytes]:
     FileNotFoundError
         If evidence is missing: what did not run is not exported.
     """
-    listed, plotted = runs(project).values(), figures(project)
-    captions = {name: caption for name, (caption, _) in plotted.items()}
+    listed = runs(project).values()
     tables = [*project.glob("data/published/*.csv"), *project.glob("data/tables/*.csv")]
     copied = {
         "LICENSE",
@@ -70,10 +71,7 @@ def export_files(project: Path) -> dict[str, bytes]:
         *(path for run in listed for path in (*run.made(), run.source())),
     }
     found = {name: (project / name).read_bytes() for name in sorted(copied)}
-    made = {
-        "codecheck.yml": codecheck(project, captions),
-    }
-    made |= {name: data for name, (_, data) in plotted.items()}
+    made = {CODECHECK: codecheck(project)} | figures(project)
     found |= {name: text.encode() for name, text in made.items()}
     found[METADATA] = crate_metadata(project, listed, found).encode()
     return found
@@ -87,8 +85,13 @@ def write_folder(files: dict[str, bytes], target: Path) -> None:
 
 
 def main() -> int:
-    """Write the export to ``_build/export``; return an exit status."""
+    """Write the export to ``_build/export``; return an exit status.
+
+    ``codecheck.yml`` is written to the root of the checkout, too, where codecheckers
+    look for it.
+    """
     project = root()
+    write_whole(project / CODECHECK, codecheck(project))
     files, target = export_files(project), project / "_build" / "export"
     write_folder(files, target)
     named = files[METADATA].count(b'"version": "urn:git:commit:')

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -69,13 +70,7 @@ def test_the_crate_describes_every_file_and_no_other(files):
         assert int(entity["contentSize"]) == len(files[name])
 
 
-def test_codecheck_lists_every_figure_of_the_book(files):
-    text = files["codecheck.yml"].decode()
-    assert text.startswith("---\n")
-    told = yaml.safe_load(text)
-    assert told["paper"]["title"] and all(a["name"] for a in told["paper"]["authors"])
-    listed = {item["file"] for item in told["manifest"]}
-    assert listed <= set(files)
+def test_the_export_has_the_data_of_every_figure(files):
     plotted = {
         str(path.with_name(f"{figure['name']}.csv").relative_to(ROOT))
         for path in (ROOT / "book").rglob("*.ipynb")
@@ -83,9 +78,59 @@ def test_codecheck_lists_every_figure_of_the_book(files):
         for output in cell.get("outputs", [])
         if (figure := output.get("data", {}).get(FIGURE))
     }
-    names = ("findings.csv", "verdicts.csv")
-    assert listed - plotted == {f"data/tables/{name}" for name in names}
-    assert plotted <= listed
+    assert plotted <= set(files)
+
+
+# Rules of CODECHECK's specification 2.0 that a configuration can break without a
+# certificate, in its own numbers (rules-2.0.yml of its register).
+def broken_rules(text, folder):
+    """Numbers of the rules that a ``codecheck.yml`` in a folder breaks."""
+    told = yaml.safe_load(text)
+    paper, manifest = told["paper"], told["manifest"]
+    files = [item["file"] for item in manifest]
+    orcids = [author.get("ORCID", "") for author in paper["authors"]]
+    reference = paper.get("reference", "")
+    kept = {
+        "CFG-002": text.startswith("---\n"),
+        "CFG-004": isinstance(manifest, list) and manifest,
+        "CFG-006": not any(Path(file).is_absolute() for file in files),
+        "CFG-007": all(item["comment"] for item in manifest),
+        "CFG-015": told["version"] == "https://codecheck.org.uk/spec/config/2.0/",
+        "CFG-017": paper["title"],
+        "CFG-018": isinstance(paper["authors"], list) and paper["authors"],
+        "CFG-019": all(author["name"] for author in paper["authors"]),
+        "CFG-020": all(re.fullmatch(r"(\d{4}-){3}\d{3}[\dX]", one) for one in orcids),
+        "CFG-021": reference,
+        "CFG-023": not re.search("FIXME|TODO|XXXX", text),
+        "CFG-027": not reference or reference.startswith("https://"),
+        "BUN-001": all((folder / file).is_file() for file in files),
+        "BUN-005": (folder / "LICENSE").is_file(),
+    }
+    # for whoever checks
+    for number, key in {8: "codechecker", 11: "report", 24: "summary"}.items():
+        kept[f"CFG-{number:03}"] = key in told
+    kept["CFG-025"] = "certificate" in told
+    return {number for number, holds in kept.items() if not holds}
+
+
+OTHERS = {"CFG-008", "CFG-011", "CFG-024", "CFG-025"}
+
+
+def test_codecheck_at_the_root_is_generated_and_lacks_what_a_person_adds(files):
+    text = (ROOT / "codecheck.yml").read_text("utf-8")
+    assert text == export.codecheck(ROOT) == files["codecheck.yml"].decode()
+    assert broken_rules(text, ROOT) == {"CFG-020", "CFG-021"} | OTHERS
+    listed = {item["file"] for item in yaml.safe_load(text)["manifest"]}
+    assert listed <= set(files)
+
+
+def test_codecheck_with_a_person_and_a_doi_is_complete(built):
+    named = "authors:\n- name: A\n  orcid: https://orcid.org/0000-0002-1825-0097\n"
+    about = f"title: T\ndoi: 10.5281/zenodo.1\n{named}"
+    built.write("CITATION.cff", about)
+    for name in export.TABLES:
+        built.write(name, "")
+    assert broken_rules(export.codecheck(built.root), built.root) == OTHERS
 
 
 def table(files, name):
