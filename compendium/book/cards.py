@@ -15,11 +15,14 @@ from jinja2 import Environment
 from compendium.book import verdicts
 from compendium.book.display import number
 from compendium.book.verdicts import slug, without_unit
+from compendium.data.registry import entries
+from compendium.execution.runs import duration, runs
 from compendium.ledger.claims import AGREES, MEANINGS, VERDICTS, Claim, counts
 from compendium.ledger.columns import placebo
 from compendium.ledger.names import NAMES
 from compendium.ledger.settings import SETTINGS
 from compendium.ledger.tables import Evidence
+from compendium.project import root
 
 _SIGNS = {"absolute": "±", "at_least": "≥", "at_most": "≤"}
 
@@ -45,6 +48,8 @@ class Cards:
     def __init__(self, claims: Sequence[Claim], evidence: Evidence):
         self.claims = claims
         self._placebo = cache(partial(placebo, evidence))
+        self._seconds = evidence.seconds
+        self._runs = runs(root())
 
     def group(self, name: str) -> str:
         """The cards of one group, as a list."""
@@ -59,7 +64,22 @@ class Cards:
 
     def card(self, claim: Claim) -> str:
         """One claim, closed to its statement, numbers and verdict."""
-        return str(_PIECES.card(claim, *_numbers(claim), [*self._placebos(claim)]))
+        parts = [*_numbers(claim), [*self._placebos(claim)], self._check_takes(claim)]
+        return str(_PIECES.card(claim, *parts))
+
+    def _check_takes(self, claim: Claim) -> str:
+        """Time and data that a check of a claim needs; empty if nothing can be run."""
+        parts = []
+        if claim.records:
+            seconds = sum(map(self._seconds, claim.records))
+            parts.append(f"{duration(seconds)} of processor time when stored")
+            sets = {name for run in claim.records for name in self._runs[run].sets()}
+            downloads = len(sets & set(entries()))  # the others are in scikit-learn
+            noun = "data set" if downloads == 1 else "data sets"
+            parts.append(f"{downloads or 'no'} {noun} to download")
+        if claim.statements:
+            parts.append("with the tests of its proof")
+        return "; ".join(parts)
 
     def _placebos(self, claim: Claim) -> Iterator[str]:
         """What our results of the other methods come to beside the same figure."""

@@ -1,5 +1,6 @@
 """The claims page in pieces: every card is whole, every count and link is right."""
 
+import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -67,12 +68,32 @@ def test_a_card_tells_all_of_its_claim():
         for run in {run for finding in one.findings for run in finding.records}:
             assert f"../records/{run}.html" in tree.links
             assert re.search(rf"make experiments RUNS=.*\b{run}\b", terms["Records"])
+        checkable = bool(one.records or one.statements)
+        assert ("Check" in terms) == checkable
+        if checkable:
+            assert terms["Check"].startswith(f"make check CLAIM={one.id}: ")
         assert ("Placebo" in terms) == bool(one.method)
         if one.method:
             assert f"every-setting.html#{one.table}-{one.method}" in tree.links
             others = len(SETTINGS[one.table]) - 1
             assert terms["Placebo"].count("agree") == others
         assert not re.search(r"nan|None|\$", tree.text)
+
+
+def test_a_card_tells_what_a_check_takes():
+    said = {one.id: Tree(CARDS.card(one)).terms.get("Check") for one in CLAIMS}
+    seconds = json.loads((root() / "data/results/identities.json").read_text())
+    command = "make check CLAIM="
+    assert said["margin-equals-j"] == (
+        f"{command}margin-equals-j: {seconds['seconds']} s of processor time when "
+        "stored; no data sets to download; with the tests of its proof"
+    )
+    assert said["text-redundant"] == (
+        f"{command}text-redundant: with the tests of its proof"
+    )
+    assert "; 1 data set to download" in said["table2-svm-colon"]
+    assert "; 11 data sets to download" in said["text-memd-beats-svm"]
+    assert said["table1-svm-training"] is None
 
 
 def test_every_claim_is_in_a_group_of_the_page():
