@@ -232,7 +232,7 @@ def run_lines(name: str, run: dict) -> list[str]:
     if run["error"]:
         return [f"{before}, failed now", run["error"]]
     count = len(run["moved"])
-    lines = [f"{before}, {duration(run['seconds'])} now; {count or 'no'} values moved"]
+    lines = [f"{before}, {duration(run['seconds'])} now; values that moved: {count}"]
     for place in run["moved"][:_SHOWN]:
         old, new = str(place["stored"])[:40], str(place["new"])[:40]
         lines.append(f"{'':<10}{place['place']}: {old} -> {new}")
@@ -274,8 +274,8 @@ def certificate_text(about: dict) -> str:
 
 def check(project: Path, claims: Sequence[Claim]) -> int:
     """Check claims and write their certificates; return how many are not as stored."""
+    shared = circumstances(project)  # before the runs, which take a while
     made, judged = make_and_judge(project, claims)
-    shared = circumstances(project)
     wrong = 0
     for claim in claims:
         names = proof_tests(project, claim)
