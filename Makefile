@@ -48,7 +48,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf test test-lowest test-newest test-nightly test-foreign test-browser prove experiments check tables lab release verify-release lock setup clean help
+.PHONY: book html store notebooks pdf test test-lowest test-newest test-nightly test-foreign test-browser prove experiments check tables lab student release verify-release lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -122,6 +122,9 @@ tables: $(READY)  ## only derive data/tables from the results of the runs
 # from the root, so that jupytext finds its settings and writes the text of what is saved
 lab: $(READY)  ## open JupyterLab, which sets statements, on the notebooks
 	@$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/book/notebooks
+
+student: $(READY)  ## write notebooks without solutions to _build/student, and zip them (make html first)
+	@$(RUN) student
 
 # Pages are built anew: a folder that was built into before has pages of other commits.
 release: $(READY)  ## pack it all to _build/memdlib-compendium-*.tar.gz (make book pdf first)

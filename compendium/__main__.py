@@ -27,6 +27,7 @@ COMMANDS = {
     "tables": ("tables.write.main", "derive the tidy tables of results"),
     "check": ("book.check.main", "run the gates on sources and pages"),
     "pdf": ("book.pdf.main", "print rendered pages (Chromium)"),
+    "student": ("book.student.main", "write notebooks without solutions"),
     "readme": ("book.readme.main", "write the README's tables"),
     "export": ("artifact.export.main", "write the ledger for others' tools"),
     "release": ("artifact.release.main", "pack all that a stranger needs"),
