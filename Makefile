@@ -32,6 +32,7 @@ UNITS := tests/test_*.py $(patsubst memdlib/%/__init__.py,tests/%,$(wildcard mem
 CHAPTER ?=
 CLAIM ?=
 PAGES ?=
+PYODIDE ?=
 RUNS ?=
 JOBS ?=
 STATUS ?=
@@ -48,7 +49,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: book html store notebooks pdf test test-lowest test-newest test-nightly test-foreign test-browser prove experiments check tables lab student release verify-release lock setup clean help
+.PHONY: book html store notebooks pdf live test test-lowest test-newest test-nightly test-foreign test-browser prove experiments check tables lab student release verify-release lock setup clean help
 
 book: $(READY)  ## compare every chapter with a new execution, render the stored ones
 	@$(NBVAL) && status=0 || status=$$?
@@ -68,6 +69,13 @@ notebooks: $(READY)  ## only compare the stored chapters with a new execution (n
 
 pdf: $(READY)  ## print pages to _build by Chromium (make book first); PAGES="memd ..." (article)
 	@$(RUN) pdf $(PAGES)
+
+# Pages offer what runs in the browser once it is there.
+live: $(READY)  ## add a site that runs the chapters in the browser; PYODIDE=folder of a release of it
+	@$(HTML)
+	$(RUN) live $(if $(PYODIDE),--pyodide "$(PYODIDE)")
+	$(HTML)
+	$(BIN)/python -m pytest tests/live/check_live.py
 
 test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check; $(BIN)/codespell

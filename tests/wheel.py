@@ -44,11 +44,16 @@ def in_extra(name):
 
 
 def ranges():
-    """What the package and its extras ask for, each once."""
+    """What the package and its extras ask for on this machine, each once; no marker."""
     items = {*declared()["dependencies"]}
     for extra in declared()["optional-dependencies"]:
         items |= {*in_extra(extra)}
-    return [Requirement(item) for item in sorted(items)]
+    found = []
+    for requirement in map(Requirement, sorted(items)):
+        if requirement.marker is None or requirement.marker.evaluate():
+            requirement.marker = None
+            found.append(requirement)
+    return found
 
 
 def needed(names):

@@ -15,9 +15,11 @@ from docutils.utils import new_document
 from myst_parser.parsers.sphinx_ import MystParser
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.util.docutils import sphinx_domains
 
-from compendium.book.archive import write_archive
+from compendium.book.archive import LEFT_OUT, write_archive
+from compendium.book.live import address, is_built
 from compendium.execution.notebooks import DARK, code_cells
 from compendium.project import root
 
@@ -145,6 +147,28 @@ def complete(notebook: NotebookNode, modules: Mapping[str, str]) -> NotebookNode
     return result
 
 
+def find_live(app: Sphinx, config: Config) -> None:
+    """Note whether there is a site that runs the notebooks (``make live``).
+
+    All pages are written anew once this is another than it was.
+    """
+    config.live = is_built(Path(app.outdir))
+
+
+def offer_live(app, pagename, templatename, context, doctree) -> None:
+    """Add a button that opens the notebook of a page where it runs, if there is one."""
+    name = pagename.removeprefix(CHAPTERS)
+    if app.config.live and name != pagename and name not in LEFT_OUT:
+        button = {
+            "type": "link",
+            "url": context["pathto"](address(name), 1),
+            "text": "Run in the browser",
+            "tooltip": "Open this chapter as a notebook that Pyodide runs",
+            "label": "run-in-the-browser",
+        }
+        context["header_buttons"].insert(0, button)
+
+
 def write_downloads(app: Sphinx, error: Exception | None) -> None:
     """Put resolved notebooks where the pages offer them, and into the archive."""
     if error is not None or app.builder.format != "html":
@@ -169,5 +193,9 @@ def write_downloads(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict:
     """Register the extension."""
+    app.add_config_value("live", False, "html")
+    app.connect("config-inited", find_live)
+    # after the buttons of the theme, of priority 501
+    app.connect("html-page-context", offer_live, priority=502)
     app.connect("build-finished", write_downloads)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

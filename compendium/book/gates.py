@@ -145,15 +145,16 @@ def lint_toc(project: Path, pages: set[str]) -> list[str]:
 def lint_site(site: Path) -> list[str]:
     """Problems of built pages: outside assets, dead links, images without alt text."""
     site = site.resolve()
-    # the theme leaves templates of its own among its static files
-    found = set(site.rglob("*.html")) - set(site.glob("_static/**/*"))
+    # templates that the theme leaves among its static files, and what JupyterLite makes
+    others = {*site.glob("_static/**/*.html"), *site.glob("live/**/*")}
+    found = set(site.rglob("*.html")) - others
     pages = {path: _Page(path) for path in sorted(found)}
     problems = [
         f"{path.relative_to(site)}: {problem}"
         for path, page in pages.items()
         for problem in [*page.problems, *_dead(site, pages, path)]
     ]
-    for path in sorted(site.rglob("*.css")):
+    for path in sorted(set(site.rglob("*.css")) - others):
         if _EXTERNAL_STYLE.search(path.read_text(encoding="utf-8")):
             problems.append(f"{path.relative_to(site)}: external asset in a stylesheet")
     return problems

@@ -7,7 +7,7 @@ import pytest
 
 from compendium import __main__ as command
 from compendium.artifact import check_claim
-from compendium.book import check, pdf
+from compendium.book import check, live, pdf
 from compendium.data import DatasetError
 from compendium.execution import chapters, experiments
 from compendium.project import GitError
@@ -24,6 +24,7 @@ pytestmark = pytest.mark.usefixtures("signals")
         ("check-claim", check_claim, "main", {"claim": None}),
         ("check-claim theorem-1", check_claim, "main", {"claim": "theorem-1"}),
         ("pdf", pdf, "main", {"pages": ["article"]}),
+        ("live --pyodide a", live, "main", {"pyodide": "a"}),
     ],
 )
 def test_every_command_does_its_work(monkeypatch, arguments, module, name, expected):

@@ -1,9 +1,11 @@
 import io
+import re
 import subprocess
 import sys
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbformat.v4 import (
     new_code_cell,
     new_markdown_cell,
@@ -17,6 +19,7 @@ from compendium.execution.notebooks import DARK
 from compendium.project import root
 
 HELPERS = (root() / "book/notebooks/helpers.py").read_text(encoding="utf-8")
+BUTTON = re.compile("Run in the browser")
 PROSE = """(here)=
 # The size $n$
 
@@ -119,3 +122,36 @@ def test_a_notebook_that_reads_tables_names_them_and_says_so_if_they_are_missing
     assert "a-folds.csv is missing: download it" in missing.stderr
     (tmp_path / "a-folds.csv").write_text("draw\n", encoding="utf-8")
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_a_page_offers_its_notebook_in_the_browser_where_there_is_such_a_site(tmp_path):
+    """All pages are written anew once there is one, and those on the project stay."""
+    source, html = tmp_path / "source", tmp_path / "html"
+    (source / "book" / "notebooks").mkdir(parents=True)
+    (source / "index.md").write_text("# A\n```{toctree}\n:glob:\nbook/notebooks/*\n```")
+    pages = [f"book/notebooks/{name}" for name in ("memd", "claims")]
+    for page in pages:
+        (source / f"{page}.md").write_text("# A chapter\n")
+
+    def buttons():
+        """Where the buttons of the pages lead to, after a build of what has changed."""
+        extensions = ["myst_parser", "sphinx_book_theme", "compendium.book.downloads"]
+        config = {"extensions": extensions, "html_theme": "sphinx_book_theme"}
+        folders = [str(path) for path in (source, html, tmp_path / "doctrees")]
+        app = Sphinx(folders[0], None, *folders[1:], "html", config, status=None)
+        app.build()
+        found = {}
+        for page in pages:
+            text = (html / f"{page}.html").read_text(encoding="utf-8")
+            link = BeautifulSoup(text, "html.parser").find("a", string=BUTTON)
+            found[page] = link and link["href"]
+        return found
+
+    assert buttons() == dict.fromkeys(pages)
+    runs = html / "live" / "notebooks" / "index.html"
+    runs.parent.mkdir(parents=True)
+    runs.touch()
+    target = "../../live/notebooks/index.html?path=chapters/memd.ipynb"
+    assert buttons() == {pages[0]: target, pages[1]: None}
+    runs.unlink()
+    assert buttons() == dict.fromkeys(pages)

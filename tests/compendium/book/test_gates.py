@@ -176,6 +176,17 @@ def test_stylesheets_and_templates_of_the_theme(tmp_path, text, problems):
     assert lint_site(tmp_path) == [said] * problems
 
 
+def test_of_what_runs_in_the_browser_only_links_to_it_are_checked(tmp_path):
+    """Its pages are JupyterLite's, whose own check is part of making them."""
+    site(tmp_path, "<a href='live/notebooks/index.html?path=chapters/a.ipynb'>x</a>")
+    said = "index.html: dead link live/notebooks/index.html?path=chapters/a.ipynb"
+    assert lint_site(tmp_path) == [said]
+    (tmp_path / "live" / "notebooks").mkdir(parents=True)
+    (tmp_path / "live" / "notebooks" / "index.html").write_text("<img src='//x.org/a'>")
+    (tmp_path / "live" / "x.css").write_text("@import 'http://x.org/a.css';")
+    assert lint_site(tmp_path) == []
+
+
 def site(folder, body):
     (folder / "folder").mkdir(parents=True, exist_ok=True)
     (folder / "folder" / "index.html").write_text(PAGE.format(""))
