@@ -43,17 +43,22 @@ def in_extra(name):
     return found
 
 
-def ranges():
-    """What the package and its extras ask for on this machine, each once; no marker."""
-    items = {*declared()["dependencies"]}
-    for extra in declared()["optional-dependencies"]:
-        items |= {*in_extra(extra)}
+def asked_here(items):
+    """What requirements ask for on this machine, each once, without its marker."""
     found = []
-    for requirement in map(Requirement, sorted(items)):
+    for requirement in map(Requirement, sorted({*items})):
         if requirement.marker is None or requirement.marker.evaluate():
             requirement.marker = None
             found.append(requirement)
     return found
+
+
+def ranges():
+    """What the package and its extras ask for on this machine, each once."""
+    items = [*declared()["dependencies"]]
+    for extra in declared()["optional-dependencies"]:
+        items += in_extra(extra)
+    return asked_here(items)
 
 
 def needed(names):
