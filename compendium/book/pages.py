@@ -31,6 +31,16 @@ def last_commit(project: Path) -> str:
     return git(project, "rev-parse", "HEAD") or _mark(project, "commit")
 
 
+def source_identifier(project: Path) -> str:
+    """Software Heritage identifier of the sources at the last commit; empty without it.
+
+    It is the hash that git has for the folder, so that it needs no archive: whoever has
+    the files can compute it, and an archive that has them finds them by it.
+    """
+    tree = git(project, "rev-parse", "HEAD^{tree}") or _mark(project, "tree")
+    return f"swh:1:dir:{tree}" if tree else ""
+
+
 def last_change(project: Path) -> str:
     """Seconds since 1970 of the last commit.
 
@@ -137,21 +147,108 @@ def bibtex(about: dict) -> str:
       year    = {2026}
     }
     """
-    released = about.get("date-released")
     fields = {
-        "author": " and ".join(
-            f"{{{who['name']}}}" if "name" in who else full_name(who)
-            for who in about["authors"]
-        ),
+        "author": _authors(about),
         "title": about["title"],
         "version": about["version"],
+        **_publication(about),
+    }
+    return _entry("software", "memdlib", fields)
+
+
+def page_bibtex(
+    about: dict, page: str, title: str, number: str, identifier: str
+) -> str:
+    """The entry for a bibliography of one page of the book.
+
+    Parameters
+    ----------
+    about : dict
+        As :func:`citation` gives.
+    page : str
+        As ``_toc.yml`` names it.
+    title : str
+    number : str
+        Of the chapter; empty for a page that has none.
+    identifier : str
+        Of the sources, as :func:`source_identifier` gives.
+
+    Examples
+    --------
+    >>> about = {"title": "T", "authors": [{"name": "the developers"}], "version": "1"}
+    >>> print(page_bibtex(about, "book/one", "A & B", "A", "swh:1:dir:0"))
+    @incollection{memdlib-one,
+      author    = {{the developers}},
+      title     = {{A \\& B}},
+      chapter   = {A},
+      booktitle = {T},
+      edition   = {1},
+      note      = {unreleased},
+      swhid     = {swh:1:dir:0}
+    }
+    """
+    fields = {
+        "author": _authors(about),
+        # styles of bibliographies leave capitals in braces as they are
+        "title": f"{{{_without_commands(title)}}}",
+        "chapter": number,
+        "booktitle": about["title"],
+        "edition": about["version"],
+        **_publication(about),
+        "swhid": identifier,
+    }
+    return _entry("incollection", f"memdlib-{page.rpartition('/')[2]}", fields)
+
+
+def _authors(about: dict) -> str:
+    """Authors as BibTeX joins them; the name of a group is in braces, as one word."""
+    return " and ".join(
+        f"{{{_without_commands(author['name'])}}}"
+        if "name" in author
+        else full_name(author)
+        for author in about["authors"]
+    )
+
+
+def _publication(about: dict) -> dict:
+    """When and where the work was published, as far as CITATION.cff says it."""
+    released = about.get("date-released")
+    return {
         "year": released and released.year,
         "note": None if released else "unreleased",
         "doi": about.get("doi"),
         "url": about.get("repository-code"),
     }
-    lines = [f"  {key:7} = {{{value}}}" for key, value in fields.items() if value]
-    return "@software{memdlib,\n" + ",\n".join(lines) + "\n}"
+
+
+def _without_commands(text: str) -> str:
+    """Text in which LaTeX reads every character as itself."""
+    return re.sub(r"([&%$#_])", r"\\\1", text)
+
+
+def _entry(kind: str, key: str, fields: dict) -> str:
+    """An entry of BibTeX; fields without a value are left out."""
+    given = {name: value for name, value in fields.items() if value}
+    width = max(map(len, given))
+    lines = [f"  {name:{width}} = {{{value}}}" for name, value in given.items()]
+    return f"@{kind}{{{key},\n" + ",\n".join(lines) + "\n}"
+
+
+def citation_fold(entry: str, what: str) -> str:
+    """The entry of a page, folded to one line, for its end."""
+    return (
+        f'\n<details class="folded citing"><summary>Cite this {what}</summary>'
+        f'<div class="highlight"><pre>{html.escape(entry)}</pre></div></details>'
+    )
+
+
+def edition_line(about: dict, identifier: str) -> str:
+    """What the first page says of the edition as a whole, below how to cite it."""
+    return (
+        f'\n<p class="edition">Edition {about["version"]}. Its sources have the '
+        f"Software Heritage identifier <code>{identifier}</code>, which ends with what "
+        "<code>git rev-parse HEAD^{tree}</code> prints.</p>"
+    )
 
 
 def neighbours(relations: dict[str, list], page: str) -> tuple[str | None, str | None]:

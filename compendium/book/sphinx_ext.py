@@ -22,10 +22,14 @@ from compendium.book.display import markdown_table
 from compendium.book.fonts import write_fonts
 from compendium.book.pages import (
     citation,
+    citation_fold,
     description,
+    edition_line,
     last_change,
     meta_tags,
     neighbours,
+    page_bibtex,
+    source_identifier,
 )
 from compendium.book.proofs import (
     axioms,
@@ -101,6 +105,20 @@ def add_head(app, pagename, templatename, context, doctree) -> None:
         context["metatags"] = context.get("metatags", "") + meta_tags(
             citation(root()), title, description(doctree), address
         )
+
+
+def add_citation(app, pagename, templatename, context, doctree) -> None:
+    """End a page with how it is cited, and the first one with the edition."""
+    if doctree is None:
+        return
+    about, identifier = citation(root()), source_identifier(root())
+    if pagename == app.config.root_doc:
+        context["body"] += edition_line(about, identifier) if identifier else ""
+        return
+    title = app.env.titles[pagename]
+    number = ".".join(map(str, title.get("secnumber", ())))
+    entry = page_bibtex(about, pagename, title.astext(), number, identifier)
+    context["body"] += citation_fold(entry, "chapter" if number else "page")
 
 
 def drop_mathjax(app, pagename, templatename, context, doctree) -> None:
@@ -209,6 +227,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-resolved", draw_marks)
     app.connect("doctree-resolved", set_page)
     app.connect("html-page-context", add_head)
+    app.connect("html-page-context", add_citation)
     app.connect("html-page-context", mend)
     app.connect("html-page-context", drop_mathjax, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

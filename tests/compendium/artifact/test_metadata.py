@@ -17,3 +17,4 @@ def test_version_changelog_and_citation_agree():
     assert about.get("date-released", "unreleased") == heading[2]
     assert about["license"] == package["license"]
     assert about["keywords"] == package["keywords"]
+    assert f"Edition {about['version']}." in (ROOT / "_config.yml").read_text()

@@ -1,16 +1,28 @@
+import html
+import re
 import shutil
 import subprocess
 from datetime import date
+from hashlib import sha1
 
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
+from pybtex.database import parse_string
 
 from compendium.book import pages
-from compendium.book.pages import last_change, last_commit, meta_tags, neighbours
+from compendium.book.pages import (
+    citation_fold,
+    last_change,
+    last_commit,
+    meta_tags,
+    neighbours,
+    page_bibtex,
+    source_identifier,
+)
 from compendium.project import GitError
 
-ABOUT = {"title": "The book", "authors": [{"name": "A & B"}]}
+ABOUT = {"title": "The book", "authors": [{"name": "A & B"}], "version": "1.2"}
 ABOUT["date-released"] = date(2026, 1, 2)
 
 
@@ -27,18 +39,20 @@ def description(*paragraphs, within=nodes.section):
 def test_the_date_is_that_of_the_last_commit(project, monkeypatch):
     with pytest.raises(GitError, match="has no date: git says: fatal: not a git repo"):
         last_change(project.root)
-    marks = "commit: $Format:%H$\nseconds: $Format:%ct$\n"
+    marks = "commit: $Format:%H$\nseconds: $Format:%ct$\ntree: $Format:%T$\n"
     project.write("compendium/.git_archival.txt", marks)
     project.write("compendium/.gitattributes", ".git_archival.txt export-subst\n")
     project.commit()
     known = last_commit(project.root), last_change(project.root)
     assert len(known[0]) == 40 and known[1] == "1700000000"
+    identifier = source_identifier(project.root)
     # an archive without history knows its commit, if git has made it
     packed = project.root.with_suffix(".tar")
     subprocess.run(["git", "archive", "HEAD", "-o", packed], check=True)
     shutil.rmtree(project.root / ".git")
     shutil.unpack_archive(packed, project.root)
     assert (last_commit(project.root), last_change(project.root)) == known
+    assert source_identifier(project.root) == identifier
     # and where no git is installed
     monkeypatch.setenv("PATH", str(project.root))
     assert (last_commit(project.root), last_change(project.root)) == known
@@ -68,6 +82,50 @@ def test_tags_escape_and_leave_out_what_is_empty():
     assert "description" not in found and "og:url" not in found
     found = meta_tags(ABOUT, "T", "What it is.", "https://example.org/t.html")
     assert '<meta property="og:url" content="https://example.org/t.html"/>' in found
+
+
+def hashed(kind, content):
+    return sha1(f"{kind} {len(content)}\0".encode() + content).digest()
+
+
+def directory_hash(folder):
+    """As Software Heritage defines it: of the names and the hashes of what it holds."""
+    entries = {}
+    for path in folder.iterdir():
+        name = path.name.encode()
+        if path.is_file():
+            held = hashed("blob", path.read_bytes())
+            entries[name] = b"100644 " + name + b"\0" + held
+        elif path.name != ".git":
+            held = directory_hash(path)
+            entries[name + b"/"] = b"40000 " + name + b"\0" + held
+    return hashed("tree", b"".join(entries[key] for key in sorted(entries)))
+
+
+def test_the_identifier_of_the_sources_is_that_of_their_content(project):
+    assert source_identifier(project.root) == ""
+    project.write("a folder/a file", "text")
+    project.write("a folder.md", "another")
+    project.commit()
+    expected = directory_hash(project.root).hex()
+    assert source_identifier(project.root) == f"swh:1:dir:{expected}"
+
+
+@pytest.mark.parametrize("number", ["4", "A", ""])
+def test_a_reader_of_bibtex_understands_how_a_page_is_cited(number):
+    title = "χ² & J_GM: 100 % of {A}, #1"
+    entry = page_bibtex(ABOUT, "book/notebooks/memd", title, number, "swh:1:dir:0")
+    fold = citation_fold(entry, "chapter")
+    shown = html.unescape(re.search("<pre>(.*)</pre>", fold, re.DOTALL)[1])
+    ((key, parsed),) = parse_string(shown, "bibtex").entries.items()
+    assert (key, parsed.type) == ("memdlib-memd", "incollection")
+    assert parsed.fields["title"] == r"{χ² \& J\_GM: 100 \% of {A}, \#1}"
+    assert parsed.fields.get("chapter", "") == number
+    assert parsed.fields["booktitle"] == "The book"
+    assert (parsed.fields["edition"], parsed.fields["year"]) == ("1.2", "2026")
+    assert parsed.fields["swhid"] == "swh:1:dir:0"
+    assert [str(person) for person in parsed.persons["author"]] == [r"{A \& B}"]
+    assert "url" not in parsed.fields and "note" not in parsed.fields
 
 
 RELATIONS = {
