@@ -67,7 +67,7 @@ store: $(READY)  ## derive tables, execute chapters and store them; CHAPTER="mem
 notebooks: $(READY)  ## only compare the stored chapters with a new execution (nbval)
 	@$(NBVAL)
 
-pdf: $(READY)  ## print pages to _build by Chromium (make book first); PAGES="memd ..." (article)
+pdf: $(READY)  ## print pages to _build by Chromium (make book first); PAGES="memd ..." (article), or PAGES=book
 	@$(RUN) pdf $(PAGES)
 
 # Pages offer what runs in the browser once it is there.

@@ -26,7 +26,7 @@ COMMANDS = {
     "check-claim": ("artifact.check_claim.main", "make the runs of a claim again"),
     "tables": ("tables.write.main", "derive the tidy tables of results"),
     "check": ("book.check.main", "run the gates on sources and pages"),
-    "pdf": ("book.pdf.main", "print rendered pages (Chromium)"),
+    "pdf": ("book.binding.main", "print rendered pages (Chromium)"),
     "live": ("book.live.main", "make a site that runs the chapters in the browser"),
     "student": ("book.student.main", "write notebooks without solutions"),
     "readme": ("book.readme.main", "write the README's tables"),
@@ -55,7 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
         )
     help_ = "as in claims.html#margin-equals-j; default: the cheapest of each source"
     added["check-claim"].add_argument("claim", nargs="?", help=help_)
-    added["pdf"].add_argument("pages", nargs="*", default=["article"], help="as memd")
+    added["pdf"].add_argument(
+        "pages", nargs="*", default=["article"], help="as memd, or book"
+    )
     added["live"].add_argument("--pyodide", help="folder of a release of Pyodide")
     given = vars(parser.parse_args(arguments))
     module, _, work = COMMANDS[given.pop("command")][0].rpartition(".")

@@ -159,7 +159,7 @@ def bibtex(about: dict) -> str:
 def page_bibtex(
     about: dict, page: str, title: str, number: str, identifier: str
 ) -> str:
-    """The entry for a bibliography of one page of the book.
+    r"""The entry for a bibliography of one page of the book.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def page_bibtex(
     >>> print(page_bibtex(about, "book/one", "A & B", "A", "swh:1:dir:0"))
     @incollection{memdlib-one,
       author    = {{the developers}},
-      title     = {{A \\& B}},
+      title     = {{A \& B}},
       chapter   = {A},
       booktitle = {T},
       edition   = {1},

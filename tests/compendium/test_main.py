@@ -7,7 +7,7 @@ import pytest
 
 from compendium import __main__ as command
 from compendium.artifact import check_claim
-from compendium.book import check, live, pdf
+from compendium.book import binding, check, live
 from compendium.data import DatasetError
 from compendium.execution import chapters, experiments
 from compendium.project import GitError
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("signals")
         ("check", check, "main", {}),
         ("check-claim", check_claim, "main", {"claim": None}),
         ("check-claim theorem-1", check_claim, "main", {"claim": "theorem-1"}),
-        ("pdf", pdf, "main", {"pages": ["article"]}),
+        ("pdf", binding, "main", {"pages": ["article"]}),
         ("live --pyodide a", live, "main", {"pyodide": "a"}),
     ],
 )
