@@ -15,6 +15,7 @@ from compendium.ledger.results import read_result
 
 METADATA = "ro-crate-metadata.json"
 _SPDX = "https://spdx.org/licenses/"
+_OF_DATA = "CC-BY-4.0"  # of results, tables and text; that of code is in CITATION.cff
 _KINDS = {
     "": "text/plain",
     ".csv": "text/csv",
@@ -22,6 +23,7 @@ _KINDS = {
     ".json": "application/json",
     ".md": "text/markdown",
     ".toml": "application/toml",
+    ".txt": "text/plain",
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
 }
@@ -57,8 +59,10 @@ def crate_metadata(
     root["datePublished"] = str(about.get("date-released", day))
     if commit := last_commit(project):
         root["identifier"] = f"urn:git:commit:{commit}"
-    licence = {"@type": "CreativeWork", "name": about["license"]}
-    root["license"] = _entity(crate, _SPDX + about["license"], **licence)
+    root["license"] = [
+        _entity(crate, _SPDX + name, **{"@type": "CreativeWork", "name": name})
+        for name in (about["license"], _OF_DATA)
+    ]
     root["author"] = [
         _entity(crate, author.get("orcid", f"#author-{number}"), **_agent(author))
         for number, author in enumerate(about["authors"])

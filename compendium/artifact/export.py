@@ -66,6 +66,7 @@ def export_files(project: Path) -> dict[str, bytes]:
     tables = [*project.glob("data/published/*.csv"), *project.glob("data/tables/*.csv")]
     copied = {
         "LICENSE",
+        "LICENSES/CC-BY-4.0.txt",
         "data/claims.toml",
         *(str(path.relative_to(project)) for path in tables),
         *(path for run in listed for path in (*run.made(), run.source())),

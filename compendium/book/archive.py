@@ -28,7 +28,7 @@ LEFT_OUT = {
     "claims",
     "every-setting",
 }
-READ = ("LICENSE", "data/tables/*.csv")  # beside the notebooks
+READ = ("LICENSE", "LICENSES/*", "data/tables/*.csv")  # beside the notebooks
 README = """# Maximum Entropy, Maximum Discrimination: the notebooks
 
     pip install '{wheel}[notebooks]' jupyterlab jupyterlab-myst

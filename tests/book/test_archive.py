@@ -62,7 +62,8 @@ def check_notebook(folder, name):
 
 
 def test_the_archive_has_nothing_of_the_compendium(unpacked):
-    assert {path.name for path in unpacked.iterdir() if path.is_dir()} == {"data"}
+    folders = {path.name for path in unpacked.iterdir() if path.is_dir()}
+    assert folders == {"data", "LICENSES"}
     assert (unpacked / "data" / "tables" / "runs.csv").is_file()
 
 

@@ -43,7 +43,14 @@ PROVENANCE = {
 }
 
 
-TOP = ("README.md", "LICENSE", "CITATION.cff", "pyproject.toml", "book/references.bib")
+TOP = (
+    "README.md",
+    "LICENSE",
+    "LICENSES/CC-BY-4.0.txt",
+    "CITATION.cff",
+    "pyproject.toml",
+    "book/references.bib",
+)
 
 
 @pytest.fixture
