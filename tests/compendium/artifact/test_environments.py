@@ -90,12 +90,52 @@ def test_pages_are_published_after_every_test_of_a_change_has_passed():
     on_change = {n for n, p in WORKFLOWS.items() if "pull_request" in workflow(p)[True]}
     pages = workflow(WORKFLOWS["pages"])
     assert set(called(WORKFLOWS["pages"])) == on_change == {"tests", "lowest", "book"}
-    assert set(pages["jobs"]["deploy"]["needs"]) == on_change
-    assert pages[True] == {"push": {"branches": ["main"]}}
+    assert set(pages["jobs"]["editions"]["needs"]) == on_change
+    assert pages["jobs"]["deploy"]["needs"] == ["editions"]
+    assert pages[True] == {"push": {"branches": ["main"]}, "workflow_dispatch": None}
     for name in on_change:  # not twice for main
         triggers = workflow(WORKFLOWS[name])[True]
         assert triggers["push"] == {"branches-ignore": ["main"]}
         assert "workflow_call" in triggers
+
+
+# Answers as GitHub's program does, which asks GitHub.
+GH = """#!/bin/bash -e
+case "$1 $2" in
+"run download")
+    mkdir "$7"; tar -cf "$7/artifact.tar" -C "$OLDPWD/main" . ;;
+"release list")
+    printf '%s\\n' v0.4.0 0.3.0 v0.5.0rc1 '../x' ;;
+"release download")
+    [ "$3" = v0.4.0 ] || [ "$3" = 0.3.0 ]
+    folder=${5%.tar.gz}
+    mkdir -p "$folder/html/book" "$folder/html/sources"
+    echo "$folder" > "$folder/html/book/page.html"
+    touch "$folder/README.md"
+    tar -czf "$5" "$folder" ;;
+*) exit 1 ;;
+esac
+"""
+
+
+def test_each_release_has_a_folder_below_the_newest_pages(tmp_path):
+    program, newest, run = (tmp_path / name for name in ("bin/gh", "main", "run"))
+    for folder in (program.parent, newest, run):
+        folder.mkdir()
+    program.write_text(GH.replace("$OLDPWD", str(tmp_path)))
+    program.chmod(0o755)
+    (newest / "index.html").write_text("newest")
+    step, upload = workflow(WORKFLOWS["pages"])["jobs"]["editions"]["steps"]
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "GITHUB_RUN_ID": "1"}
+    command = ["bash", "-e", "-c", step["run"]]
+    subprocess.run(command, cwd=run, env=environment, check=True)
+    site = run / upload["with"]["path"]
+    made = {path.relative_to(site).as_posix() for path in site.rglob("*.*")}
+    pages = {f"{version}/book/page.html" for version in ("0.3.0", "0.4.0")}
+    assert made == {"index.html", "0.3.0", "0.4.0"} | pages
+    shown = (site / "0.4.0/book/page.html").read_text()
+    assert shown == "memdlib-compendium-0.4.0\n"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
