@@ -107,9 +107,10 @@ def bound(html: Path, pages: Sequence[tuple[str, str]]) -> PdfWriter:
                 fit = Fit.xyz(place.left, place.top)
                 places[page, name.removeprefix("/")] = target(writer, number, fit)
             if part not in parts:
-                parts[part] = writer.add_outline_item(part, first)
-            title = unescape(title_of(text))
-            writer.add_outline_item(title, first, parent=parts[part])
+                parts[part] = writer.add_outline_item(title=part, page_number=first)
+            writer.add_outline_item(
+                title=unescape(title_of(text)), page_number=first, parent=parts[part]
+            )
         link_pages(writer, site, places)
     return writer
 
