@@ -197,7 +197,9 @@ def page_bibtex(
         **_publication(about),
         "swhid": identifier,
     }
-    return _entry("incollection", f"memdlib-{page.rpartition('/')[2]}", fields)
+    # a chapter and a lab record may have files of one name, in other folders
+    name = page.removeprefix("book/").removeprefix("notebooks/").replace("/", "-")
+    return _entry("incollection", f"memdlib-{name}", fields)
 
 
 def _authors(about: dict) -> str:

@@ -126,6 +126,8 @@ def test_a_reader_of_bibtex_understands_how_a_page_is_cited(number):
     assert parsed.fields["swhid"] == "swh:1:dir:0"
     assert [str(person) for person in parsed.persons["author"]] == [r"{A \& B}"]
     assert "url" not in parsed.fields and "note" not in parsed.fields
+    record = page_bibtex(ABOUT, "book/records/memd", title, number, "")
+    assert [*parse_string(record, "bibtex").entries] == ["memdlib-records-memd"]
 
 
 RELATIONS = {
