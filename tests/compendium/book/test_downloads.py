@@ -1,5 +1,4 @@
 import io
-import re
 import subprocess
 import sys
 
@@ -19,7 +18,7 @@ from compendium.execution.notebooks import DARK
 from compendium.project import root
 
 HELPERS = (root() / "book/notebooks/helpers.py").read_text(encoding="utf-8")
-BUTTON = re.compile("Run in the browser")
+BUTTON = "btn-run-in-the-browser"
 PROSE = """(here)=
 # The size $n$
 
@@ -135,15 +134,20 @@ def test_a_page_offers_its_notebook_in_the_browser_where_there_is_such_a_site(tm
 
     def buttons():
         """Where the buttons of the pages lead to, after a build of what has changed."""
-        extensions = ["myst_parser", "sphinx_book_theme", "compendium.book.downloads"]
-        config = {"extensions": extensions, "html_theme": "sphinx_book_theme"}
+        extensions = ["myst_nb", "sphinx_book_theme", "compendium.book.downloads"]
+        config = {
+            "extensions": extensions,
+            "html_theme": "sphinx_book_theme",
+            "nb_execution_mode": "off",
+        }
         folders = [str(path) for path in (source, html, tmp_path / "doctrees")]
-        app = Sphinx(folders[0], None, *folders[1:], "html", config, status=None)
+        streams = {"status": None, "warning": io.StringIO()}
+        app = Sphinx(folders[0], None, *folders[1:], "html", config, **streams)
         app.build()
         found = {}
         for page in pages:
             text = (html / f"{page}.html").read_text(encoding="utf-8")
-            link = BeautifulSoup(text, "html.parser").find("a", string=BUTTON)
+            link = BeautifulSoup(text, "html.parser").find("a", class_=BUTTON)
             found[page] = link and link["href"]
         return found
 
