@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_MJS
 
+from compendium.book.archive import FOLDER as UNPACKED
 from compendium.book.archive import NAME
 from compendium.project import root
 
@@ -92,7 +93,8 @@ def write_contents(archive: Path, folder: Path, pyodide: Path | None) -> None:
         A folder with a release of Pyodide, to be part of the site.
     """
     chapters = folder / "files" / CHAPTERS
-    shutil.unpack_archive(archive, chapters)
+    shutil.unpack_archive(archive, folder / "files")
+    (folder / "files" / UNPACKED).rename(chapters)
     (folder / "pypi").mkdir()
     for wheel in chapters.glob("*.whl"):
         shutil.move(wheel, folder / "pypi")

@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from compendium.book.archive import NAME
+from compendium.book.archive import FOLDER, NAME
 from compendium.project import root, write_whole
 
 STUDENT_NAME = "memdlib-student.zip"
@@ -109,7 +109,7 @@ def student_archive(archive: Path) -> bytes:
                 notebook = nbformat.reads(content.decode(), as_version=4)
                 text = nbformat.writes(without_solutions(notebook)) + "\n"
                 content = text.encode()
-            elif entry.filename == "README.md":
+            elif entry.filename == f"{FOLDER}/README.md":
                 content += ABOUT.encode()
             copy.writestr(entry, content, ZIP_DEFLATED)
     return written.getvalue()

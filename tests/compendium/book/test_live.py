@@ -7,6 +7,7 @@ from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from compendium.book import live
+from compendium.book.archive import FOLDER as UNPACKED
 from compendium.book.archive import NAME
 from tests.wheel import build
 
@@ -24,11 +25,13 @@ def html(tmp_path, wheel, monkeypatch):
     folder.mkdir(parents=True)
     cells = [new_markdown_cell("# A title"), new_code_cell("1 + 1")]
     with zipfile.ZipFile(folder / NAME, "w") as archive:
-        archive.write(wheel, wheel.name)
-        archive.writestr("memd.ipynb", nbformat.writes(new_notebook(cells=cells)))
-        archive.writestr("helpers.py", "x = 1\n")
-        archive.writestr("data/tables/a.csv", "x\n1\n")
-        archive.writestr("README.md", "pip install")
+        archive.write(wheel, f"{UNPACKED}/{wheel.name}")
+        archive.writestr(
+            f"{UNPACKED}/memd.ipynb", nbformat.writes(new_notebook(cells=cells))
+        )
+        archive.writestr(f"{UNPACKED}/helpers.py", "x = 1\n")
+        archive.writestr(f"{UNPACKED}/data/tables/a.csv", "x\n1\n")
+        archive.writestr(f"{UNPACKED}/README.md", "pip install")
     return folder
 
 

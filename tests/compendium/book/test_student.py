@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from compendium import __main__ as command
 from compendium.book import student
-from compendium.book.archive import NAME
+from compendium.book.archive import FOLDER, NAME
 from compendium.execution.notebooks import code_cells
 from compendium.project import root
 
@@ -161,15 +161,17 @@ def test_the_archive_for_students_has_all_else_that_notebooks_need(project, caps
     assert command.main(["student"]) == 1
     assert "call 'make html' first" in capsys.readouterr().out
     others = {
-        "helpers.py": b"one = 1\n",
-        "data/tables/runs.csv": b"run\n",
-        "memdlib-1-py3-none-any.whl": bytes(range(256)),
+        f"{FOLDER}/helpers.py": b"one = 1\n",
+        f"{FOLDER}/data/tables/runs.csv": b"run\n",
+        f"{FOLDER}/memdlib-1-py3-none-any.whl": bytes(range(256)),
     }
+    notebook = f"{FOLDER}/planted.ipynb"
+    readme = f"{FOLDER}/README.md"
     work = project.root / "_build"
     (work / "html").mkdir(parents=True)
     with ZipFile(work / "html" / NAME, "w") as archive:
-        archive.writestr("planted.ipynb", nbformat.writes(planted()))
-        archive.writestr("README.md", "# The notebooks\n")
+        archive.writestr(notebook, nbformat.writes(planted()))
+        archive.writestr(readme, "# The notebooks\n")
         for name, content in others.items():
             archive.writestr(name, content)
     old = project.write("_build/student/old.ipynb", "of another rendering")
@@ -179,9 +181,9 @@ def test_the_archive_for_students_has_all_else_that_notebooks_need(project, caps
         contents = {name: written.read(name) for name in written.namelist()}
     folder = work / "student"
     assert {name: (folder / name).read_bytes() for name in contents} == contents
-    assert contents.keys() == others.keys() | {"planted.ipynb", "README.md"}
+    assert contents.keys() == others.keys() | {notebook, readme}
     assert others.items() <= contents.items()
-    assert contents["README.md"].startswith(b"# The notebooks\n")
-    assert b"left out" in contents["README.md"]
-    assert contents["planted.ipynb"].count(student.PLACE.encode()) == 2
-    assert b"SECRET" not in contents["planted.ipynb"]
+    assert contents[readme].startswith(b"# The notebooks\n")
+    assert b"left out" in contents[readme]
+    assert contents[notebook].count(student.PLACE.encode()) == 2
+    assert b"SECRET" not in contents[notebook]
