@@ -409,6 +409,10 @@ def test_without_a_script_and_in_print_stands_the_drawn_figure(base, browser, na
             if scripts:
                 page.wait_for_selector(f"#{name} .explain")
                 page.emulate_media(media="print")
+                # a picture that was hidden is loaded once it comes into view
+                drawn = page.locator(f"#{name} img.only-light")
+                drawn.evaluate("e => e.scrollIntoView()")
+                drawn.wait_for(state="visible")
             seen = {"img.only-light": True, "img.only-dark": False}
             seen |= {"figcaption": True, ".explain": False}
             for part, visible in seen.items():

@@ -312,7 +312,7 @@ def test_the_front_page_begins_with_its_reader(visit):
     assert start.evaluate(ends) < 600
     assert "7 chapters" in start.inner_text()
     chain = page.locator("#front-chain .explain svg").bounding_box()
-    assert chain["y"] + 200 < 900  # moments and densities are seen at once
+    assert chain["y"] + 240 < 900  # moments and densities are seen at once
     assert page.locator("#the-path ol").evaluate(ends) < 2 * 900
     assert page.locator(".doors").evaluate(ends) < 2.5 * 900
     start.click()

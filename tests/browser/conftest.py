@@ -123,4 +123,6 @@ def visit(base, contexts):
 
     yield make
     for one in made:
+        # else the next page of this context marks the words that one has searched for
+        one.page.evaluate("() => localStorage.removeItem('sphinx_highlight_terms')")
         one.page.close()
