@@ -75,7 +75,6 @@ live: $(READY)  ## add a site that runs the chapters in the browser; PYODIDE=fol
 	@$(HTML)
 	$(RUN) live $(if $(PYODIDE),--pyodide "$(PYODIDE)")
 	$(HTML)
-	$(BIN)/python -m pytest tests/live/check_live.py
 
 test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check; $(BIN)/codespell
@@ -115,8 +114,8 @@ test-nightly: $(READY)  #- other settings; chapters on each kind of processor; r
 prove:  #- check the proofs by Coq (says how to get it)
 	@$(PYTHON) proofs/check.py
 
-test-browser: $(READY)  #- pages in Chromium (make book or test first)
-	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py
+test-browser: $(READY)  #- pages in Chromium (make book or test first), and the live site if it is there
+	@$(BIN)/python -m pytest -n auto tests/browser/check_*.py $(if $(wildcard _build/html/live),tests/live/check_*.py)
 
 experiments: $(READY)  ## make runs, all or RUNS="name ..."; JOBS=n at a time; STATUS=1 lists, RECHECK=1 compares
 	@$(RUN) experiments $(if $(JOBS),--jobs $(JOBS)) $(if $(STATUS),--status) $(if $(RECHECK),--recheck) $(RUNS)

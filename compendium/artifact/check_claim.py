@@ -17,27 +17,19 @@ from pathlib import Path
 
 import pooch
 
+from compendium.artifact.certificate import certificate, certificate_text
 from compendium.book.pages import citation, last_commit
 from compendium.book.statements import read_statements
-from compendium.book.verdicts import tolerance_text
 from compendium.data.registry import entries
 from compendium.execution.experiments import make_again
 from compendium.execution.provenance import machine, packages
 from compendium.execution.runs import duration, runs
-from compendium.ledger.claims import (
-    AGREES,
-    Claim,
-    LedgerError,
-    of_the_sources,
-    read_claims,
-)
-from compendium.ledger.names import NAMES
+from compendium.ledger.claims import Claim, LedgerError, of_the_sources, read_claims
 from compendium.ledger.results import read_result
 from compendium.ledger.tables import Evidence
 from compendium.project import canonical_json, git, root, write_whole
 
 CERTIFICATES = "_build/certificates"
-_SHOWN = 5  # moved values that the text of a certificate lists of a run
 
 
 def is_at_hand(dataset: str) -> bool:
@@ -47,11 +39,14 @@ def is_at_hand(dataset: str) -> bool:
     """
     if dataset not in entries():
         return True  # it comes with scikit-learn
-    cache = os.environ.get("MEMDLIB_CACHE") or pooch.os_cache("memdlib")
-    named = [os.environ.get("MEMDLIB_DATA"), cache]
-    folders = [Path(folder).expanduser() for folder in named if folder]
-    files = entries()[dataset].files
-    return all(any((f / file.path).is_file() for f in folders) for file in files)
+    folders = [Path(os.environ.get("MEMDLIB_CACHE") or pooch.os_cache("memdlib"))]
+    if "MEMDLIB_DATA" in os.environ:
+        folders.append(Path(os.environ["MEMDLIB_DATA"]))
+    for file in entries()[dataset].files:
+        copies = [folder.expanduser() / file.path for folder in folders]
+        if not any(copy.is_file() for copy in copies):
+            return False
+    return True
 
 
 def data_of(project: Path, claim: Claim) -> list[str]:
@@ -64,11 +59,13 @@ def data_of(project: Path, claim: Claim) -> list[str]:
 def cheapest(project: Path, claims: Sequence[Claim]) -> list[Claim]:
     """Of each source the claim whose runs took least, among those with data at hand."""
     evidence = Evidence(project)
-    best, least = {}, {}
+    best = {}
+    least = {}  # seconds of the best one
     for claim in of_the_sources(claims):
-        if not claim.records or not all(map(is_at_hand, data_of(project, claim))):
+        data_are_here = all(is_at_hand(name) for name in data_of(project, claim))
+        if not claim.records or not data_are_here:
             continue
-        seconds = sum(map(evidence.seconds, claim.records))
+        seconds = sum(evidence.seconds(run) for run in claim.records)
         if claim.source not in best or seconds < least[claim.source]:
             best[claim.source] = claim
             least[claim.source] = seconds
@@ -98,7 +95,7 @@ def announce(project: Path, claims: Sequence[Claim]) -> None:
         for test in proof_tests(project, claim):
             print(f"  test {test}")
     needed = {run for claim in claims for run in claim.records}
-    total = sum(map(evidence.seconds, needed))
+    total = sum(evidence.seconds(run) for run in needed)
     print(f"in all {duration(total)} of processor time when the results were stored\n")
 
 
@@ -120,16 +117,20 @@ def make_and_judge(
     with tempfile.TemporaryDirectory(prefix="memdlib-") as folder:
         new, ledger = Path(folder, "new"), Path(folder, "ledger")
         (new / "data").mkdir(parents=True)
-        for run, error, places in make_again(project, chosen, new, None):
-            about = {"stored_seconds": read_result(run.name, project)["seconds"]}
-            if error:
-                about |= {"error": error, "moved": []}
-            else:
+        for run, error, differences in make_again(project, chosen, new, None):
+            about = {
+                "stored_seconds": read_result(run.name, project)["seconds"],
+                "error": error,
+                "moved": [],
+            }
+            if not error:
                 result = read_result(run.name, new)
-                about |= {key: result[key] for key in ("seconds", "data", "code")}
-                named = ("place", "stored", "new")
-                moved = [dict(zip(named, place, strict=True)) for place in places]
-                about |= {"error": "", "moved": moved}
+                for key in ("seconds", "data", "code"):
+                    about[key] = result[key]
+                for place, stored, new_value in differences:
+                    about["moved"].append(
+                        {"place": place, "stored": stored, "new": new_value}
+                    )
             made[run.name] = about
         shutil.copytree(project / "data", ledger / "data")
         shutil.copytree(new / "data", ledger / "data", dirs_exist_ok=True)
@@ -146,13 +147,6 @@ def run_tests(project: Path, tests: Sequence[str]) -> str:
     return done.stdout + done.stderr if done.returncode else ""
 
 
-def outcome(claim: Claim) -> dict:
-    """Verdict and values of a claim."""
-    keys = ("label", "value", "spread", "low", "high", "verdict")
-    findings = [{key: getattr(f, key) for key in keys} for f in claim.findings]
-    return {"verdict": claim.verdict, "findings": findings}
-
-
 def circumstances(project: Path) -> dict:
     """With what, where and when claims are checked."""
     changes = git(project, "status", "--short")
@@ -164,112 +158,6 @@ def circumstances(project: Path) -> dict:
         "machine": machine(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
-
-
-def certificate(
-    claim: Claim, judged: Claim, made: dict[str, dict], tests: dict
-) -> dict:
-    """What was found for one claim, but for the circumstances.
-
-    Parameters
-    ----------
-    claim, judged : Claim
-        By the stored results, and by the new ones.
-    made : dict
-        Runs of the claim, as :func:`make_and_judge` returns them.
-    tests : dict
-        ``names`` of the tests, and the ``failure`` that pytest reports.
-    """
-    failed = any(run["error"] for run in made.values())
-    moved = any(run["moved"] for run in made.values())
-    same = claim.verdict == judged.verdict
-    return {
-        "claim": claim.id,
-        "statement": claim.statement,
-        "source": f"{NAMES[claim.source]}, {claim.locator}",
-        "published": claim.published,
-        "unit": claim.unit,
-        "judged_by": tolerance_text(claim),
-        "method": claim.method,
-        "proved_by": list(claim.statements),
-        "stored": outcome(claim),
-        "new": None if failed else outcome(judged),
-        "runs": made,
-        "seconds": sum(run.get("seconds", 0) for run in made.values()),
-        "tests": tests,
-        "as_stored": same and not (failed or moved or tests["failure"]),
-    }
-
-
-def value_text(finding: dict, unit: str) -> str:
-    """The number of a finding with its spread or range."""
-    text = f"{finding['value']:.6g}"
-    if finding["spread"] is not None:
-        text += f" ± {finding['spread']:.3g}"
-    elif finding["low"] is not None:
-        text += f" ({finding['low']:.6g} to {finding['high']:.6g})"
-    return f"{text} {unit}".strip()
-
-
-def outcome_lines(name: str, part: dict | None, unit: str) -> list[str]:
-    """Lines of a certificate on the stored or the new outcome."""
-    if part is None:
-        return [f"{name:<10}none, since a run failed"]
-    lines = []
-    first, *others = part["findings"] or [None]
-    if first:
-        lines.append(f"{name:<10}{value_text(first, unit)}, {first['label']}")
-    if others:
-        agree = sum(other["verdict"] == AGREES for other in others)
-        lines.append(f"{'':<10}{agree} of {len(others)} other settings agree")
-    lines.append(f"{'' if first else name:<10}verdict: {part['verdict']}")
-    return lines
-
-
-def run_lines(name: str, run: dict) -> list[str]:
-    """Lines of a certificate on one run."""
-    before = f"{'run':<10}{name}: {duration(run['stored_seconds'])} when stored"
-    if run["error"]:
-        return [f"{before}, failed now", run["error"]]
-    count = len(run["moved"])
-    lines = [f"{before}, {duration(run['seconds'])} now; values that moved: {count}"]
-    for place in run["moved"][:_SHOWN]:
-        old, new = str(place["stored"])[:40], str(place["new"])[:40]
-        lines.append(f"{'':<10}{place['place']}: {old} -> {new}")
-    if count > _SHOWN:
-        lines.append(f"{'':<10}and {count - _SHOWN} more, in the JSON file")
-    return lines
-
-
-def certificate_text(about: dict) -> str:
-    """A certificate for readers."""
-    lines = [f"{'claim':<10}{about['claim']}", f"{'says':<10}{about['statement']}"]
-    lines.append(f"{'source':<10}{about['source']}")
-    if about["published"] is not None:
-        lines.append(f"{'published':<10}{about['published']:g} {about['unit']}")
-    lines.append(f"{'judged by':<10}{about['judged_by']}")
-    lines += outcome_lines("stored", about["stored"], about["unit"])
-    lines += outcome_lines("new", about["new"], about["unit"])
-    if about["method"]:
-        lines.append(
-            f"{'note':<10}the setting was chosen over all rows of the table, of which "
-            "the others have stored results"
-        )
-    for name, run in about["runs"].items():
-        lines += run_lines(name, run)
-    if about["proved_by"]:
-        lines.append(f"{'proof':<10}{', '.join(about['proved_by'])}")
-    word = "failed" if about["tests"]["failure"] else "passed"
-    lines += [f"{'test':<10}{test}" for test in about["tests"]["names"]]
-    lines += [f"{'':<10}{word}"] * bool(about["tests"]["names"])
-    versions = [f"{name} {number}" for name, number in about["packages"].items()]
-    changed = " with uncommitted changes" if about["uncommitted_changes"] else ""
-    place = about["machine"]
-    lines.append(f"{'code':<10}commit {about['commit'] or 'unknown'}{changed}")
-    lines.append(f"{'with':<10}{', '.join(versions)}")
-    lines.append(f"{'on':<10}{place['processor']}, {place['system']}, {about['date']}")
-    result = "as stored" if about["as_stored"] else "NOT AS STORED"
-    return "\n".join([*lines, f"{'result':<10}{result}"]) + "\n"
 
 
 def check(project: Path, claims: Sequence[Claim]) -> int:

@@ -88,7 +88,8 @@ def bound(html: Path, pages: Sequence[tuple[str, str]]) -> PdfWriter:
     """
     anchors = linked_anchors(html, [page for _, page in pages])
     writer = PdfWriter()
-    parts, places = {"": None}, {}
+    parts = {"": None}  # caption to its item in the outline
+    destinations = {}  # page and anchor to a place of the document
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
         site = Path(scratch, "html")
         shutil.copytree(html, site)
@@ -101,21 +102,22 @@ def bound(html: Path, pages: Sequence[tuple[str, str]]) -> PdfWriter:
             named = reader.named_destinations
             resolve_names(reader, named)
             writer.append(reader, import_outline=False)
-            places[page, ""] = target(writer, first, Fit.xyz())
-            for name, place in named.items():
-                number = first + reader.get_destination_page_number(place)
-                fit = Fit.xyz(place.left, place.top)
-                places[page, name.removeprefix("/")] = target(writer, number, fit)
+            destinations[page, ""] = destination(writer, first, Fit.xyz())
+            for name, anchor in named.items():
+                number = first + reader.get_destination_page_number(anchor)
+                fit = Fit.xyz(anchor.left, anchor.top)
+                key = (page, name.removeprefix("/"))
+                destinations[key] = destination(writer, number, fit)
             if part not in parts:
                 parts[part] = writer.add_outline_item(title=part, page_number=first)
             writer.add_outline_item(
                 title=unescape(title_of(text)), page_number=first, parent=parts[part]
             )
-        link_pages(writer, site, places)
+        link_pages(writer, site, destinations)
     return writer
 
 
-def target(writer: PdfWriter, number: int, fit: Fit) -> ArrayObject:
+def destination(writer: PdfWriter, number: int, fit: Fit) -> ArrayObject:
     """A place of a document, as its links name it."""
     return Destination("", writer.pages[number].indirect_reference, fit).dest_array
 
@@ -131,7 +133,7 @@ def resolve_names(reader: PdfReader, named: Mapping[str, Destination]) -> None:
 
 
 def link_pages(
-    writer: PdfWriter, site: Path, places: Mapping[tuple[str, str], ArrayObject]
+    writer: PdfWriter, site: Path, destinations: Mapping[tuple[str, str], ArrayObject]
 ) -> None:
     """Lead links between pages inside of the book; drop those to other files."""
     folder = f"{site.as_uri()}/"
@@ -143,10 +145,11 @@ def link_pages(
             if address.startswith(folder):
                 name, _, anchor = unquote(address.removeprefix(folder)).partition("#")
                 page = name.removesuffix(".html")
-                if (page, "") not in places:
+                if (page, "") not in destinations:
                     continue
-                place = places.get((page, anchor), places[page, ""])
-                link.get_object()[NameObject("/Dest")] = place
+                start = destinations[page, ""]
+                goal = destinations.get((page, anchor), start)
+                link.get_object()[NameObject("/Dest")] = goal
                 del link.get_object()["/A"]
             kept.append(link)
         sheet[NameObject("/Annots")] = kept
@@ -171,12 +174,12 @@ def main(pages: list[str]) -> int:
     project = root()
     work = project / "_build"
     for name in pages:
-        begun = time.monotonic()
-        said = ""
+        start = time.monotonic()
+        length = ""
         try:
             if name == BOOK:
                 pdf, number = book(project)
-                said = f": {number} pages in {time.monotonic() - begun:.0f} s"
+                length = f": {number} pages in {time.monotonic() - start:.0f} s"
             else:
                 page = work / "html" / "book" / "notebooks" / f"{name}.html"
                 pdf = printed(page)
@@ -186,5 +189,5 @@ def main(pages: list[str]) -> int:
         path = work / f"{name}.pdf"
         write_whole(path, pdf)
         write_print_manifest(path, work / "html")
-        print(f"Open {path}{said}")
+        print(f"Open {path}{length}")
     return 0

@@ -1,5 +1,6 @@
-"""The site that runs the chapters, in headless Chromium; ``make live`` runs this last.
+"""The site that runs the chapters, in headless Chromium.
 
+Run it by ``make test-browser``, after ``make live``.
 Whether their cells run is beyond it: Python for the browser comes from the address of
 Pyodide, which a machine without a network does not reach.
 """
