@@ -166,4 +166,5 @@ def main(pyodide: str | None = None) -> int:
     size = sum(path.stat().st_size for path in files)
     took = time.monotonic() - start
     print(f"{html / FOLDER}: {size / 1e6:.0f} MB in {len(files)} files, {took:.0f} s")
+    print(f"Browsers load it from a server, such as python -m http.server -d {html}")
     return 0
