@@ -3,6 +3,7 @@
 import json
 import shutil
 import zipfile
+from contextlib import contextmanager
 
 import nbformat
 import pytest
@@ -12,10 +13,8 @@ from compendium.book.archive import FOLDER, write_archive
 from tests.wheel import PROJECT, environment
 
 
-@pytest.fixture(scope="module")
-def unpacked(tmp_path_factory):
-    """The archive, unpacked, and beside it an environment with its wheel."""
-    made, folder = (tmp_path_factory.mktemp(name) for name in ("made", "unpacked"))
+def unpack(made, folder):
+    """The archive, unpacked; the one folder that it holds."""
     texts = {
         path.name: path.read_text(encoding="utf-8")
         for path in (PROJECT / "book" / "notebooks").glob("*.ipynb")
@@ -27,8 +26,12 @@ def unpacked(tmp_path_factory):
     shutil.unpack_archive(archive, folder)
     (folder,) = folder.iterdir()  # one folder, and nothing beside it
     assert folder.name == FOLDER
-    (wheel,) = folder.glob("*.whl")
-    python = environment(made, wheel, ("notebooks",), also=("ipykernel",))
+    return folder
+
+
+@contextmanager
+def kernel_of(made, python):
+    """While it lasts, the kernel "reader" is that of another Python."""
     spec = made / "kernels" / "reader" / "kernel.json"
     spec.parent.mkdir(parents=True)
     command = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -38,6 +41,17 @@ def unpacked(tmp_path_factory):
         patch.setenv("JUPYTER_PATH", str(made))
         patch.delenv("PYTHONPATH", raising=False)
         patch.delenv("MEMDLIB_PROJECT", raising=False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """The archive, unpacked, and beside it an environment with its wheel."""
+    made = tmp_path_factory.mktemp("made")
+    folder = unpack(made, tmp_path_factory.mktemp("unpacked"))
+    (wheel,) = folder.glob("*.whl")
+    python = environment(made, wheel, ("notebooks",), also=("ipykernel",))
+    with kernel_of(made, python):
         yield folder
 
 
