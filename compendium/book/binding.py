@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from html import unescape
+from html import escape, unescape
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
@@ -28,7 +28,7 @@ from compendium.project import root, write_whole
 BOOK = "book"  # in place of the name of a page
 _LINK = re.compile(r'href="([^":#]+)\.html#([^"]+)"')
 _TITLE = re.compile(r"<title>(.*?) (?:&#8212;|—) ", re.DOTALL)
-_PRINTED_TITLE = re.compile(r'(id="jb-print-docs-body".*?<h1>).*?(?=</h1>)', re.DOTALL)
+_PRINTED_TITLE = re.compile(r'(id="jb-print-docs-body".*?<h1>).*?(</h1>)', re.DOTALL)
 
 
 def contents(project: Path) -> list[tuple[str, str]]:
@@ -71,12 +71,18 @@ def prepared(text: str, number: int, anchors: set[str]) -> str:
     title = title_of(text)
     style = f"<style>html {{ counter-reset: page {number - 1} }}</style>"
     links = "".join(f'<a href="#{anchor}"></a>' for anchor in sorted(anchors))
-    text = _PRINTED_TITLE.sub(lambda match: match[1] + title, text, count=1)
+    text = _PRINTED_TITLE.sub(lambda match: match[1] + title + match[2], text, count=1)
     text = text.replace("</head>", f"{style}</head>", 1)
     return text.replace("</body>", f"<div hidden>{links}</div></body>", 1)
 
 
-def bound(html: Path, pages: Sequence[tuple[str, str]]) -> PdfWriter:
+def with_edition(text: str, edition: str) -> str:
+    """A page that is printed with a line on the edition under its title."""
+    line = f"<p>{escape(edition)}</p>"
+    return _PRINTED_TITLE.sub(lambda match: match[0] + line, text, count=1)
+
+
+def bound(html: Path, pages: Sequence[tuple[str, str]], edition: str) -> PdfWriter:
     """Pages of the site as one document, with an outline of parts and pages.
 
     Parameters
@@ -85,6 +91,8 @@ def bound(html: Path, pages: Sequence[tuple[str, str]]) -> PdfWriter:
         Folder of the site.
     pages : sequence of tuples
         As :func:`contents` gives.
+    edition : str
+        Stands under the title of the first page.
     """
     anchors = linked_anchors(html, [page for _, page in pages])
     writer = PdfWriter()
@@ -97,7 +105,10 @@ def bound(html: Path, pages: Sequence[tuple[str, str]]) -> PdfWriter:
             first = len(writer.pages)
             path = site / f"{page}.html"
             text = path.read_text("utf-8")
-            path.write_text(prepared(text, first + 1, anchors[page]), "utf-8")
+            print_text = prepared(text, first + 1, anchors[page])
+            if first == 0:
+                print_text = with_edition(print_text, edition)
+            path.write_text(print_text, "utf-8")
             reader = PdfReader(BytesIO(printed(path)))
             named = reader.named_destinations
             resolve_names(reader, named)
@@ -157,10 +168,13 @@ def link_pages(
 
 def book(project: Path) -> tuple[bytes, int]:
     """The whole book, and how many pages it has."""
-    writer = bound(project / "_build" / "html", contents(project))
     about = citation(project)
     authors = ", ".join(map(full_name, about["authors"]))
-    title = f"{about['title']}, edition {about['version']}"
+    edition = f"edition {about['version']}"
+    released = about.get("date-released", "unreleased")
+    line = f"{edition.capitalize()} ({released}), by {authors}"
+    writer = bound(project / "_build" / "html", contents(project), line)
+    title = f"{about['title']}, {edition}"
     writer.add_metadata({"/Title": title, "/Author": authors})
     writer.page_mode = "/UseOutlines"
     writer.compress_identical_objects()

@@ -35,7 +35,7 @@ def test_a_page_that_is_missing_is_not_printed():
 def book():
     """Four pages of the site as one document."""
     stream = BytesIO()
-    bound(SITE, PAGES).write(stream)
+    bound(SITE, PAGES, "Edition 0, by us").write(stream)
     return PdfReader(stream)
 
 
@@ -46,6 +46,12 @@ def begins(book, item):
 def test_every_page_has_its_number(book):
     shown = [re.split(r"\s", page.extract_text(), maxsplit=1)[0] for page in book.pages]
     assert shown == [str(number + 1) for number in range(len(book.pages))]
+
+
+def test_the_first_page_names_the_edition(book):
+    texts = [page.extract_text() for page in book.pages]
+    assert ["Edition 0, by us" in text for text in texts].index(True) == 0
+    assert sum("Edition 0, by us" in text for text in texts) == 1
 
 
 def test_the_outline_has_the_parts_and_their_pages(book):

@@ -1,7 +1,13 @@
 import pytest
 
 from compendium.book import binding
-from compendium.book.binding import contents, linked_anchors, main, prepared
+from compendium.book.binding import (
+    contents,
+    linked_anchors,
+    main,
+    prepared,
+    with_edition,
+)
 from compendium.project import root
 
 PAGE = """<html><head><title>2. A &amp; B &#8212; The book</title></head><body>
@@ -39,9 +45,18 @@ def test_a_page_is_printed_with_the_number_of_its_chapter():
     assert '<a href="#thm-a"></a><a href="#thm-b"></a></div></body>' in text
 
 
+def test_the_edition_stands_under_the_printed_title():
+    text = with_edition(PAGE, "Edition 1 & 2")
+    start = text.index("jb-print-docs-body")
+    printed = text[start : text.index("</div>", start)]
+    assert printed.endswith("<h1>A &amp; B</h1><p>Edition 1 &amp; 2</p>\n")
+    assert text.count("Edition") == 1
+
+
 @pytest.mark.parametrize("name", ["none", binding.BOOK])
 def test_where_there_is_no_page_that_is_said(project, capsys, name):
     project.write("_toc.yml", "root: book/notebooks/index\nparts: []\n")
+    project.write("CITATION.cff", "title: T\nauthors: []\nversion: 1.0\n")
     assert main([name]) == 1
     said = capsys.readouterr().out
     assert f"{name} was not printed: there is no " in said
