@@ -183,18 +183,10 @@ def checkout(tmp_path, wheels):
     return Checkout(folder, wheels)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "number"),
-    [
-        ("../../../bin/python", 1),
-        ("many-1.dist-info/METADATA", 1),  # and not yet all of its files
-        ("hatchling*/RECORD", 1),
-        ("memdlib*", 1),
-    ],
-)
-def test_a_set_up_that_is_killed_is_done_again(checkout, pattern, number):
+def check_kill(checkout, pattern):
+    """A set-up is killed once such a file is there, and the next one is whole."""
     process = checkout.start()
-    wait_until(lambda: len(list(checkout.packages.glob(pattern))) >= number, 300)
+    wait_until(lambda: any(checkout.packages.glob(pattern)), 300)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert not checkout.ready.exists()
@@ -203,6 +195,11 @@ def test_a_set_up_that_is_killed_is_done_again(checkout, pattern, number):
     assert checkout.ready.exists() and checkout.is_whole()
     place = checkout.python("import memdlib; print(memdlib.__file__)")
     assert place == str(checkout.folder / "memdlib/__init__.py")
+
+
+def test_a_set_up_that_is_killed_is_done_again(checkout):
+    # a package of which not all files are there yet; other moments are tried at night
+    check_kill(checkout, "many-1.dist-info/METADATA")
 
 
 def test_a_package_with_another_hash_is_not_installed(checkout):
