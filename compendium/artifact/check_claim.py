@@ -115,7 +115,8 @@ def make_and_judge(
     chosen = [runs(project)[name] for name in needed]
     made = {}
     with tempfile.TemporaryDirectory(prefix="memdlib-") as folder:
-        new, ledger = Path(folder, "new"), Path(folder, "ledger")
+        new = Path(folder, "new")
+        ledger = Path(folder, "ledger")
         (new / "data").mkdir(parents=True)
         for run, error, differences in make_again(project, chosen, new, None):
             about = {

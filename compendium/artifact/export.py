@@ -33,8 +33,9 @@ def codecheck(project: Path) -> str:
     """
     about = citation(project)
     authors = [{"name": full_name(author)} for author in about["authors"]]
-    for told, author in zip(authors, about["authors"], strict=True):
-        told |= {"ORCID": author["orcid"][-19:]} if "orcid" in author else {}
+    for entry, author in zip(authors, about["authors"], strict=True):
+        if "orcid" in author:
+            entry["ORCID"] = author["orcid"][-19:]
     paper = {"title": about["title"], "authors": authors}
     if "doi" in about:
         paper["reference"] = f"https://doi.org/{about['doi']}"
@@ -46,12 +47,12 @@ def codecheck(project: Path) -> str:
 
 def figures(project: Path) -> dict[str, str]:
     """Plotted data of each figure of the book, by the file that they are written to."""
-    found = {}
+    plotted = {}
     for path in sorted((project / "book").rglob("*.ipynb")):
         for about, data, _ in notebooks.figures(nbformat.read(path, as_version=4)):
             file = path.with_name(f"{about['name']}.csv").relative_to(project)
-            found[str(file)] = data["text/plain"]
-    return found
+            plotted[str(file)] = data["text/plain"]
+    return plotted
 
 
 def export_files(project: Path) -> dict[str, bytes]:
@@ -71,11 +72,11 @@ def export_files(project: Path) -> dict[str, bytes]:
         *(str(path.relative_to(project)) for path in tables),
         *(path for run in listed for path in (*run.made(), run.source())),
     }
-    found = {name: (project / name).read_bytes() for name in sorted(copied)}
+    files = {name: (project / name).read_bytes() for name in sorted(copied)}
     made = {CODECHECK: codecheck(project)} | figures(project)
-    found |= {name: text.encode() for name, text in made.items()}
-    found[METADATA] = crate_metadata(project, listed, found).encode()
-    return found
+    files |= {name: text.encode() for name, text in made.items()}
+    files[METADATA] = crate_metadata(project, listed, files).encode()
+    return files
 
 
 def write_folder(files: dict[str, bytes], target: Path) -> None:
@@ -93,7 +94,8 @@ def main() -> int:
     """
     project = root()
     write_whole(project / CODECHECK, codecheck(project))
-    files, target = export_files(project), project / "_build" / "export"
+    files = export_files(project)
+    target = project / "_build" / "export"
     write_folder(files, target)
     named = files[METADATA].count(b'"version": "urn:git:commit:')
     print(

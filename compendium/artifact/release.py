@@ -86,7 +86,8 @@ def main() -> int:
     target = project / "_build" / f"{name}.tar.gz"
     anchor = target.with_name(f"{target.name}.sha256")
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
-        folder, packed = Path(scratch, name), Path(scratch, target.name)
+        folder = Path(scratch, name)
+        packed = Path(scratch, target.name)
         try:
             fill(project, folder)
         except StateError as error:

@@ -91,16 +91,16 @@ class Contents:
 
     def compare(self) -> None:
         """Add what is not as the file of sums says."""
-        found = {name: value for name, value in self.sums.items() if name != SUMS}
+        checksums = {name: value for name, value in self.sums.items() if name != SUMS}
         if SUMS not in self.sums:
             self.problems.append(f"there is no {SUMS}")
             return
-        for name, value in found.items():
+        for name, value in checksums.items():
             if name not in self.listed:
                 self.problems.append(f"{name} was added: no sum names it")
             elif self.listed[name] != value:
                 self.problems.append(f"{name} was changed: its sum is another")
-        for name in self.listed.keys() - found.keys():
+        for name in self.listed.keys() - checksums.keys():
             self.problems.append(f"{name} is missing")
         parents = {str(p) for name in self.sums for p in PurePosixPath(name).parents}
         for name in self.folders - parents:
@@ -143,13 +143,13 @@ def digest_of(given: str) -> str:
     if Path(given).is_file():
         with Path(given).open(encoding="utf-8") as stream:
             text = stream.readline()
-    found = re.match(r"([0-9a-fA-F]{64})(\s|$)", text)
-    if found is None:
+    match = re.match(r"([0-9a-fA-F]{64})(\s|$)", text)
+    if match is None:
         raise ValueError(
             f"DIGEST is {given!r}, which is neither the 64 digits of a SHA-256 nor a "
             "file that begins with them"
         )
-    return found[1].lower()
+    return match[1].lower()
 
 
 def verify(archive: Path, digest: str) -> tuple[list[str], str]:
@@ -169,10 +169,11 @@ def verify(archive: Path, digest: str) -> tuple[list[str], str]:
     if not archive.is_file():
         raise ValueError("there is no such file; name an archive by FILE=...")
     with archive.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-        if digest and digest != found:
+        computed = hashlib.file_digest(stream, "sha256").hexdigest()
+        if digest and digest != computed:
             raise ValueError(
-                f"this is not what was released: its SHA-256 is {found}, not {digest}"
+                "this is not what was released: "
+                f"its SHA-256 is {computed}, not {digest}"
             )
         stream.seek(0)
         contents = read(stream)
@@ -180,7 +181,7 @@ def verify(archive: Path, digest: str) -> tuple[list[str], str]:
     if digest:
         said += f", and the archive is the one of DIGEST, {digest}"
     else:
-        said += WITHOUT_DIGEST.format(found)
+        said += WITHOUT_DIGEST.format(computed)
     return contents.problems, said
 
 

@@ -138,7 +138,8 @@ def resolve_names(reader: PdfReader, named: Mapping[str, Destination]) -> None:
     for sheet in reader.pages:
         for link in sheet.get("/Annots", ()):
             link = link.get_object()
-            if isinstance(name := link.get("/Dest"), str):
+            name = link.get("/Dest")
+            if isinstance(name, str):
                 link[NameObject("/Dest")] = named[name].dest_array
     reader.root_object.pop("/Dests", None)
 

@@ -83,7 +83,9 @@ class Cards:
 
     def _placebos(self, claim: Claim) -> Iterator[str]:
         """What our results of the other methods come to beside the same figure."""
-        for method in SETTINGS[claim.table] if claim.method else ():
+        if not claim.method:
+            return
+        for method in SETTINGS[claim.table]:
             if method == claim.method:
                 continue
             frame = self._placebo(claim.table, method, claim.column)
@@ -95,13 +97,14 @@ class Cards:
 
 def _numbers(claim: Claim) -> tuple[str, str]:
     """What is claimed, and what we find, as short as a closed card has room for."""
-    claimed, found = verdicts.published_text(claim), verdicts.finding_text(claim)
+    claimed = verdicts.published_text(claim)
+    our_result = verdicts.finding_text(claim)
     if not claimed and claim.rule:
-        sign = "≤" if found.startswith("error") else _SIGNS[claim.rule]
+        sign = "≤" if our_result.startswith("error") else _SIGNS[claim.rule]
         claimed = f"{sign} {verdicts.bound(claim)}"
     if claim.published is None:
-        found = without_unit(found.removeprefix("error below "), claim)
-    return claimed, found
+        our_result = without_unit(our_result.removeprefix("error below "), claim)
+    return claimed, our_result
 
 
 def counts_matrix(claims: Sequence[Claim]) -> str:

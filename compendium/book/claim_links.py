@@ -30,9 +30,12 @@ class ClaimRole(ReferenceRole):
             error = self.inliner.reporter.error(message, line=self.lineno)
             shown = self.inliner.problematic(self.rawtext, self.rawtext, error)
             return [shown], [error]
-        text, styles = claim.verdict, ["verdict", f"verdict-{slug(claim.verdict)}"]
         if self.has_explicit_title:
-            text, styles = self.title, []
+            text = self.title
+            styles = []
+        else:
+            text = claim.verdict
+            styles = ["verdict", f"verdict-{slug(claim.verdict)}"]
         page = self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
         address = {"refuri": f"{page}#{claim.id}", "reftitle": claim.statement}
         said = nodes.inline(self.rawtext, text, classes=styles)

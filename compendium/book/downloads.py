@@ -125,13 +125,14 @@ def complete(notebook: NotebookNode, modules: Mapping[str, str]) -> NotebookNode
         those that the notebook imports. Tables that it reads are named.
     """
     code = "\n".join(cell.source for cell in code_cells(notebook))
+    tables = sorted(set(re.findall(r'find_table\("([^"]+)"\)', code)))
     first = []
     if re.search(r"(?m)^(?:from|import) compendium\b", code):
         first.append(
             nbformat.v4.new_markdown_cell(CHECKOUT_NEEDED, id="needs-checkout")
         )
         modules = {}
-    elif tables := sorted(set(re.findall(r'find_table\("([^"]+)"\)', code))):
+    elif tables:
         text = TABLES_NEEDED.format(", ".join(f"`{name}`" for name in tables))
         first.append(nbformat.v4.new_markdown_cell(text, id="needs-tables"))
     for name, text in modules.items():

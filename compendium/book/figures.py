@@ -126,8 +126,8 @@ def restart_numbers(app: Sphinx, env: BuildEnvironment) -> list[str]:
     env.toc_fignumbers = {
         page: {
             kind: {
-                name: number if len(number) > 1 else (place,)
-                for place, (name, number) in enumerate(numbers.items(), 1)
+                name: number if len(number) > 1 else (position,)
+                for position, (name, number) in enumerate(numbers.items(), 1)
             }
             for kind, numbers in kinds.items()
         }

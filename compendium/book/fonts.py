@@ -34,7 +34,12 @@ _BLOCKS = (
 )
 CHARACTERS = frozenset(code for block in _BLOCKS for code in block)
 _FEATURES = ["kern", "liga", "ccmp", "locl", "mark", "mkmk", "lnum", "tnum", "smcp"]
-_COPYRIGHT, _FAMILY, _FULL, _POSTSCRIPT, _LICENCE, _ADDRESS = 0, 1, 4, 6, 13, 14
+_COPYRIGHT = 0
+_FAMILY = 1
+_FULL = 4
+_POSTSCRIPT = 6
+_LICENCE = 13
+_ADDRESS = 14
 
 
 def write_fonts(folder: Path) -> None:

@@ -55,9 +55,9 @@ def lint_source(name: str, text: str) -> list[str]:
     """Problems in one MyST source: randomness, network, typed-in results."""
     prose = _NOT_PROSE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
     return [
-        f"{name}:{len(text[: found.start() + 1].splitlines())}: {found[0]!r} {message}"
+        f"{name}:{len(text[: match.start() + 1].splitlines())}: {match[0]!r} {message}"
         for pattern, message in _FAULTS.items()
-        for found in pattern.finditer(prose if pattern is _RESULT_NUMBER else text)
+        for match in pattern.finditer(prose if pattern is _RESULT_NUMBER else text)
     ]
 
 
@@ -93,7 +93,9 @@ def lint_lists(name: str, text: str, above: int = 0) -> list[str]:
     above : int, optional
         Lines before the text.
     """
-    problems, end, lines = [], None, text.splitlines()
+    problems = []
+    end = None
+    lines = text.splitlines()
     for block in blocks(text):
         if block.type == "colon_fence":
             inside = above + block.map[0] + 1
@@ -111,7 +113,8 @@ def lint_lists(name: str, text: str, above: int = 0) -> list[str]:
 
 def lint_headings(name: str, text: str) -> list[str]:
     """Headings under which a table or a cell stands, without a sentence before it."""
-    problems, heading = [], None
+    problems = []
+    heading = None
     for block in blocks(text):
         if block.type == "heading_open":
             heading = block.map[0]
@@ -120,8 +123,11 @@ def lint_headings(name: str, text: str) -> list[str]:
         elif block.type == "fence" and _UNSEEN.search(block.content):
             continue
         else:
-            directive = block.type in ("fence", "colon_fence")
-            if _SHOWN.match(block.info) if directive else block.type == "table_open":
+            if block.type in ("fence", "colon_fence"):
+                is_shown = _SHOWN.match(block.info) is not None
+            else:
+                is_shown = block.type == "table_open"
+            if is_shown:
                 title = text.splitlines()[heading]
                 problems.append(f"{name}:{heading + 1}: {title!r} needs a sentence")
             heading = None
@@ -147,8 +153,8 @@ def lint_site(site: Path) -> list[str]:
     site = site.resolve()
     # templates that the theme leaves among its static files, and what JupyterLite makes
     others = {*site.glob("_static/**/*.html"), *site.glob("live/**/*")}
-    found = set(site.rglob("*.html")) - others
-    pages = {path: _Page(path) for path in sorted(found)}
+    paths = set(site.rglob("*.html")) - others
+    pages = {path: _Page(path) for path in sorted(paths)}
     problems = [
         f"{path.relative_to(site)}: {problem}"
         for path, page in pages.items()
@@ -165,7 +171,9 @@ class _Page(HTMLParser):
 
     def __init__(self, path: Path):
         super().__init__()
-        self.problems, self.links, self.anchors = [], [], set()
+        self.problems = []
+        self.links = []
+        self.anchors = set()
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
@@ -188,10 +196,12 @@ def _dead(site: Path, pages: dict[Path, _Page], page: Path) -> Iterator[str]:
         parts = urlsplit(link)
         if parts.scheme or parts.netloc or link == "#":
             continue
-        path, at = unquote(parts.path), page.parent
+        path = unquote(parts.path)
+        folder = page.parent
         if page.name == "404.html" and path.startswith("/"):
-            path, at = path.lstrip("/"), site  # it is served at any depth
-        target = (at / path).resolve() if path else page
+            path = path.lstrip("/")
+            folder = site  # it is served at any depth
+        target = (folder / path).resolve() if path else page
         target = target / "index.html" if target.is_dir() else target
         if not target.is_file() or not target.is_relative_to(site):
             yield f"dead link {link}"

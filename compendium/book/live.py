@@ -156,7 +156,8 @@ def main(pyodide: str | None = None) -> int:
         return 1
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="memdlib-") as scratch:
-        folder, site = Path(scratch, "contents"), Path(scratch, "site")
+        folder = Path(scratch, "contents")
+        site = Path(scratch, "site")
         folder.mkdir()
         write_contents(html / NAME, folder, Path(pyodide) if pyodide else None)
         run_jupyterlite(folder, site)

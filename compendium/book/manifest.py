@@ -75,11 +75,11 @@ def check_manifest(html: Path, commit: str) -> None:
             f"{commit[:9]}; {REMEDY}"
         )
     expected = noted["files"]
-    found = _sums(html)
-    changed = [f"{name} is new" for name in found.keys() - expected.keys()]
-    changed += [f"{name} is gone" for name in expected.keys() - found.keys()]
-    common = found.keys() & expected.keys()
-    changed += [f"{n} has changed" for n in common if found[n] != expected[n]]
+    actual = _sums(html)
+    changed = [f"{name} is new" for name in actual.keys() - expected.keys()]
+    changed += [f"{name} is gone" for name in expected.keys() - actual.keys()]
+    common = actual.keys() & expected.keys()
+    changed += [f"{n} has changed" for n in common if actual[n] != expected[n]]
     if changed:
         lines = sorted(changed)[:_SHOWN]
         if len(changed) > _SHOWN:

@@ -71,8 +71,8 @@ def _mark(project: Path, name: str) -> str:
     """What ``git archive`` has written into its file of marks; empty without it."""
     path = project / "compendium" / ".git_archival.txt"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    found = re.search(rf"(?m)^{name}: (\w+)$", text)
-    return found[1] if found else ""
+    match = re.search(rf"(?m)^{name}: (\w+)$", text)
+    return match[1] if match else ""
 
 
 def description(doctree) -> str:
@@ -82,8 +82,9 @@ def description(doctree) -> str:
 
     for paragraph in doctree.findall(nodes.paragraph):
         text = " ".join(paragraph.astext().split())
-        own = isinstance(paragraph.parent, nodes.section)
-        if own and not any(paragraph.findall(nodes.math)) and text[:6] != "Needs:":
+        in_section = isinstance(paragraph.parent, nodes.section)
+        has_math = any(paragraph.findall(nodes.math))
+        if in_section and not has_math and text[:6] != "Needs:":
             return textwrap.shorten(text, _LONGEST, placeholder=" …")
     return ""
 
@@ -100,7 +101,8 @@ def meta_tags(about: dict, title: str, summary: str, address: str | None) -> str
     address : str or None
         Where the page is published; None if that is nowhere yet.
     """
-    book, released = about["title"], about.get("date-released")
+    book = about["title"]
+    released = about.get("date-released")
     tags = [
         ("description", summary),
         ("citation_title", title),
@@ -272,10 +274,10 @@ def neighbours(relations: dict[str, list], page: str) -> tuple[str | None, str |
         return (relations[one][0] or "").startswith(_LOOKED_UP)
 
     def walk(which: int) -> str | None:
-        found = relations[page][which]
-        while found and looked_up(found):
-            found = relations[found][which]
-        return found
+        neighbour = relations[page][which]
+        while neighbour and looked_up(neighbour):
+            neighbour = relations[neighbour][which]
+        return neighbour
 
     if page not in relations or looked_up(page):
         return None, None

@@ -84,16 +84,17 @@ def read_checked(readme: Path = HERE / "README.md") -> dict[str, Checked]:
     """
     scopes, rows = map(_cells, _TABLE.findall(readme.read_text(encoding="utf-8")))
     proved = {theorem.name: theorem for theorem in theorems()}
-    found: dict[str, list] = {label: [] for label, *_ in scopes}
+    theorems_by_label: dict[str, list] = {label: [] for label, *_ in scopes}
     listed = [row[:2] for row in rows] == [[t.label, t.name] for t in proved.values()]
-    if not listed or list(found) != list(dict.fromkeys(row[0] for row in rows)):
+    labels = list(dict.fromkeys(row[0] for row in rows))
+    if not listed or list(theorems_by_label) != labels:
         raise ValueError(
             f"{readme}: the last table has to list the theorems of the sources with "
             "their labels, in their order, and the first one their statements"
         )
     for label, name, *row in rows:
-        found[label].append((proved[name], *row))
-    return {row[0]: Checked(*row, tuple(found[row[0]])) for row in scopes}
+        theorems_by_label[label].append((proved[name], *row))
+    return {row[0]: Checked(*row, tuple(theorems_by_label[row[0]])) for row in scopes}
 
 
 def _cells(table: str) -> list[list[str]]:
@@ -151,8 +152,8 @@ def write_proof_pages(project: Path) -> None:
     """Write the pages of all sources anew."""
     checked = read_checked().values()
     for path in sources():
-        own = [c for c in checked if c.theorems[0][0].path == path]
-        write_whole(project / PAGES / f"{path.stem}.rst", page(path, own))
+        statements = [c for c in checked if c.theorems[0][0].path == path]
+        write_whole(project / PAGES / f"{path.stem}.rst", page(path, statements))
 
 
 def _section(statement: Checked) -> Iterator[str]:

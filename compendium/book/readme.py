@@ -21,7 +21,8 @@ HEADLINES = {
     "margin-equals-j": "{ours} in our runs",
 }
 PICTURE = "front-newsgroups"  # of the first page of the book
-BEGIN, END = "<!-- headlines: begin -->", "<!-- headlines: end -->"
+BEGIN = "<!-- headlines: begin -->"
+END = "<!-- headlines: end -->"
 
 
 def headlines(claims: Sequence[Claim]) -> str:
@@ -58,8 +59,8 @@ def generated(project: Path) -> str:
     text = (project / "README.md").read_text(encoding="utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise ValueError(f"README.md needs the marks {BEGIN} and {END}, once each")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
+    before, remainder = text.split(BEGIN)
+    _, after = remainder.split(END)
     return f"{before}{BEGIN}\n{headlines(read_claims(project))}\n{END}{after}"
 
 

@@ -111,9 +111,11 @@ def add_citation(app, pagename, templatename, context, doctree) -> None:
     """End a page with how it is cited, and the first one with the edition."""
     if doctree is None:
         return
-    about, identifier = citation(root()), source_identifier(root())
+    about = citation(root())
+    identifier = source_identifier(root())
     if pagename == app.config.root_doc:
-        context["body"] += edition_line(about, identifier) if identifier else ""
+        if identifier:
+            context["body"] += edition_line(about, identifier)
         return
     title = app.env.titles[pagename]
     number = ".".join(map(str, title.get("secnumber", ())))
@@ -151,7 +153,8 @@ class ListDirective(SphinxDirective):
 
 
 def _checked_list(page: str) -> list[str]:
-    checked, labels = read_checked(), {s.label for s in _read(root())}
+    checked = read_checked()
+    labels = {s.label for s in _read(root())}
     here = [one for label, one in checked.items() if label in labels]
     return [counted(len(labels), here), "", *checked_table(checked.values())]
 
@@ -166,7 +169,8 @@ def records_table(project: Path, page: str) -> list[str]:
         As ``_toc.yml`` names it.
     """
     below = parse_toc_yaml(project / "_toc.yml")[page]
-    patterns, rows = [*below.child_files(), *below.child_globs()], []
+    patterns = [*below.child_files(), *below.child_globs()]
+    rows = []
     for run in runs(project).values():
         record = f"book/records/{run.name}"
         if any(fnmatch(record, pattern) for pattern in patterns):
@@ -211,7 +215,8 @@ def draw_marks(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 def link_statements(app, what, name, obj, options, lines) -> None:
     """Say at the end of a docstring where the book proves what the function does."""
-    if labels := [s.label for s in _read(root()) if name in s.functions]:
+    labels = [s.label for s in _read(root()) if name in s.functions]
+    if labels:
         where = ", ".join(f":prf:ref:`{label}`" for label in labels)
         lines += ["", ".. rubric:: In the book", "", f"{where}.", ""]
 

@@ -66,14 +66,14 @@ class Statement:
         path = project / "tests" / "book" / self.test_file()
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         lost = [test for test in self.tests() if f"\ndef {test}(" not in f"\n{text}"]
-        found = [f"has no test {test} in {path.name}" for test in lost]
+        faults = [f"has no test {test} in {path.name}" for test in lost]
         if not self.proved:
-            found.append("is not directly followed by its proof")
+            faults.append("is not directly followed by its proof")
         if not self.functions:
-            found.append("has no line '*In code:*' that names functions")
+            faults.append("has no line '*In code:*' that names functions")
         missing = [name for name in self.functions if locate(name) is None]
-        found += [f"names {name}, which cannot be imported" for name in missing]
-        return [f"{self.source.name}: {self.label} {text}" for text in found]
+        faults += [f"names {name}, which cannot be imported" for name in missing]
+        return [f"{self.source.name}: {self.label} {fault}" for fault in faults]
 
 
 def read_statements(project: Path) -> list[Statement]:
@@ -109,10 +109,11 @@ def statements_of(path: Path) -> list[Statement]:
     ValueError
         If a statement has no label.
     """
-    text, found = path.read_text(encoding="utf-8"), []
+    text = path.read_text(encoding="utf-8")
     directives = list(_DIRECTIVE.finditer(text))
     made = [i for i, d in enumerate(directives) if d["kind"] in KINDS]
     ends = [directives[i].start() for i in made[1:]] + [len(text)]
+    statements = []
     for i, end in zip(made, ends, strict=False):
         kind, title, label = directives[i].group("kind", "title", "label")
         if not label:
@@ -120,8 +121,8 @@ def statements_of(path: Path) -> list[Statement]:
         proved = any(d["kind"] == "proof" for d in directives[i + 1 : i + 2])
         code = _IN_CODE.search(text, directives[i].end(), end)
         functions = tuple(_ROLE.findall(code["names"])) if code else ()
-        found.append(Statement(label, title.strip(), path, proved, functions))
-    return found
+        statements.append(Statement(label, title.strip(), path, proved, functions))
+    return statements
 
 
 def lint_statements(project: Path) -> list[str]:

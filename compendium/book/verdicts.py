@@ -99,7 +99,7 @@ def power_of_ten(value: float) -> str:
     raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
     return re.sub(
         r"\$(\d)\\times 10\^\{(\S+)\}\$",
-        lambda found: f"{found[1]} × 10{found[2].translate(raised)}",
+        lambda match: f"{match[1]} × 10{match[2].translate(raised)}",
         scientific(value),
     )
 
@@ -110,7 +110,14 @@ def _ranged(finding: Finding, digits: int | None) -> str:
     if digits is None:
         whole = all(float(part).is_integer() for part in parts)
         small = 0 < abs(finding.value) < 0.05
-        digits = 0 if whole else 3 if small else 1 if finding.low is None else 2
+        if whole:
+            digits = 0
+        elif small:
+            digits = 3
+        elif finding.low is None:
+            digits = 1
+        else:
+            digits = 2
     value, *ends = (number(part, digits) for part in parts)
     return f"{value} ({' to '.join(ends)})" if ends else value
 
@@ -162,11 +169,13 @@ def tally_by_kind(claims: Sequence[Claim]) -> list[list[str]]:
 
 def counts_text(claims: Sequence[Claim]) -> str:
     """How many claims runs decide, and how many a proof or a count, with verdicts."""
-    parts, ways = [], {"are decided by runs": True, "by a proof or a count": False}
+    ways = {"are decided by runs": True, "by a proof or a count": False}
+    parts = []
     for words, by_runs in ways.items():
         part = [one for one in claims if (one.kind == "empirical") == by_runs]
-        found = [f"{verdict} {n}" for verdict, n in counts(part).items() if n]
-        parts += [f"{len(part)} {words} ({', '.join(found)})"] * bool(part)
+        if part:
+            tallies = [f"{verdict} {n}" for verdict, n in counts(part).items() if n]
+            parts.append(f"{len(part)} {words} ({', '.join(tallies)})")
     return " and ".join(parts)
 
 

@@ -120,12 +120,15 @@ def store(project: Path, source: Path, notebook: NotebookNode) -> None:
 
 def not_executed(project: Path) -> list[str]:
     """Chapters with cells that have not the outputs of their code."""
-    return [
-        f"{source.relative_to(project)}: has cells that were not executed: "
-        f"make store CHAPTER={source.stem}"
-        for source in sources(project)
-        if (stored := read_stored(project, source)) and not is_executed(stored)
-    ]
+    problems = []
+    for source in sources(project):
+        stored = read_stored(project, source)
+        if stored and not is_executed(stored):
+            problems.append(
+                f"{source.relative_to(project)}: has cells that were not executed: "
+                f"make store CHAPTER={source.stem}"
+            )
+    return problems
 
 
 def out_of_step(project: Path) -> list[str]:
@@ -199,7 +202,8 @@ def main(chapters: list[str], jobs: int | None = None) -> int:
     project = root()
     known = {path.stem: path for path in sources(project)}
     asked = [Path(name).stem for name in chapters]
-    if unknown := sorted(set(asked) - set(known)):
+    unknown = sorted(set(asked) - set(known))
+    if unknown:
         print(f"no chapter {unknown[0]!r}; the chapters are {', '.join(known)}")
         return 2
     synchronise(project)

@@ -179,12 +179,13 @@ def _read(project: Path, run: Run) -> dict:
     return json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 
-def _print_moved(places: Iterable[tuple]) -> int:
+def _print_moved(differences: Iterable[tuple]) -> int:
     """Print values that moved; return how many did."""
-    lines = [f"  {at}: {str(a)[:50]} -> {str(b)[:50]}" for at, a, b in places]
-    more = [f"  and {len(lines) - _SHOWN} more"] * (len(lines) > _SHOWN)
-    for line in lines[:_SHOWN] + more:
+    lines = [f"  {at}: {str(a)[:50]} -> {str(b)[:50]}" for at, a, b in differences]
+    for line in lines[:_SHOWN]:
         tqdm.write(line)
+    if len(lines) > _SHOWN:
+        tqdm.write(f"  and {len(lines) - _SHOWN} more")
     return len(lines)
 
 
@@ -197,7 +198,8 @@ def make(project: Path, chosen: Sequence[Run], jobs: int | None) -> int:
             "code, data and packages; remove a result to have it made again"
         )
     old = {run.name: _read(project, run) for run in due}
-    costs, errors = [], {}
+    costs = []
+    errors = {}
     for run, error in make_runs(project, due, project, jobs):
         if error:
             errors[run.name] = error
@@ -233,23 +235,24 @@ def make_again(
     run : Run
     error : str
         What went wrong; empty if nothing did.
-    places : list of tuple
+    differences : list of tuple
         Places at which the new values differ from the stored ones by more than
         processors do, with what stands there in both.
     """
     for run, error in make_runs(project, chosen, into, jobs):
         pair = [_read(folder, run).get("values") for folder in (project, into)]
-        places = list(moved(*pair, rel=1e-6, counts=1, times=run.times))
-        yield run, error, places
+        differences = list(moved(*pair, rel=1e-6, counts=1, times=run.times))
+        yield run, error, differences
 
 
 def recheck(project: Path, chosen: Sequence[Run], jobs: int | None) -> int:
     """Make runs again and compare them with what is stored; keep nothing."""
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="memdlib-") as folder:
-        for run, error, places in make_again(project, chosen, Path(folder), jobs):
+        for run, error, differences in make_again(project, chosen, Path(folder), jobs):
             tqdm.write(f"{run.name} {error}".strip())
-            wrong += bool(error or _print_moved(places))
+            if error or _print_moved(differences):
+                wrong += 1
     print(f"{wrong} of {len(chosen)} runs are not as stored.")
     return 1 if wrong else 0
 
@@ -271,7 +274,8 @@ def main(names: Sequence[str], jobs: int | None, what: str | None) -> int:
     """Do what a command line asks for; return an exit status."""
     project = root()
     listed = runs(project)
-    if unknown := sorted(set(names) - set(listed)):
+    unknown = sorted(set(names) - set(listed))
+    if unknown:
         print(f"no run named {unknown[0]!r}; they are in book/experiments/runs.toml")
         return 2
     chosen = [listed[name] for name in names or listed]

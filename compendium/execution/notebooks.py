@@ -126,8 +126,8 @@ def execute(
         environment = os.environ | kernel_environment(Path(scratch))
         try:
             with client.setup_kernel(cwd=str(cwd), env=environment):
-                for place, cell in enumerate(notebook.cells):
-                    client.execute_cell(cell, place)
+                for index, cell in enumerate(notebook.cells):
+                    client.execute_cell(cell, index)
         except CellExecutionError as error:
             trace = _ANSI.sub("", "\n".join(cell.outputs[-1].traceback)).splitlines()
             raise NotebookError(
@@ -186,14 +186,14 @@ def _tags(cell: NotebookNode) -> list[str]:
 
 def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
     """Outputs with what was printed in a row in one piece, however it arrived."""
-    found = []
+    joined = []
     for output in outputs:
-        before = found[-1] if found else {}
+        before = joined[-1] if joined else {}
         if output.output_type == "stream" and output.name == before.get("name"):
             before["text"] += output.text
         else:
-            found.append(output)
-    return found
+            joined.append(output)
+    return joined
 
 
 # What is said of a picture (helpers.py, ``show``), which nbval compares.

@@ -58,7 +58,8 @@ def parameters_of(run: Run, notebook: NotebookNode) -> dict:
                 f"{run.source()}: the default of the parameter {name!r} is "
                 f"{inferred['default']!r}; write a literal on one line"
             ) from None
-    if unknown := sorted(set(run.arguments()) - set(defaults)):
+    unknown = sorted(set(run.arguments()) - set(defaults))
+    if unknown:
         raise RunError(
             f"{run.name}: no parameter named {unknown[0]!r} in the cell tagged "
             f"'parameters' of {run.source()}; it has {sorted(defaults)}"
@@ -155,7 +156,9 @@ def moved(
     skipped = (*TIMES, *times)
     if isinstance(old, dict) and isinstance(new, dict):
         if counts:
-            skipped += ("accuracy", "*_minus_*") if "correct" in old else ("*_minus_*",)
+            skipped += ("*_minus_*",)
+            if "correct" in old:
+                skipped += ("accuracy",)
         pairs = [(key, old.get(key), new.get(key)) for key in sorted({*old, *new})]
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         pairs = [(str(i), *pair) for i, pair in enumerate(zip(old, new, strict=True))]
@@ -180,7 +183,8 @@ def problems(project: Path, run: Run) -> list[str]:
     notebook, the data those of the registry, the means those of their folds, and the
     code of the record that of the notebook.
     """
-    if lost := [path for path in run.made() if not (project / path).is_file()]:
+    lost = [path for path in run.made() if not (project / path).is_file()]
+    if lost:
         return [f"{run.name}: no {path}" for path in lost]
     notebook = read_source(project / run.source())
     try:
@@ -191,13 +195,13 @@ def problems(project: Path, run: Run) -> list[str]:
     data = {name: fingerprint(name) for name in run.sets()}
     differences = [*moved(stored["parameters"], parameters, at="parameters")]
     differences += moved(stored["data"], data, at="data")
-    found = [f"{at} was {old!r}, is {new!r}" for at, old, new in differences]
-    found += wrong_means(stored["values"])
+    faults = [f"{at} was {old!r}, is {new!r}" for at, old, new in differences]
+    faults += wrong_means(stored["values"])
     wanted = papermill.execute_notebook(
         notebook, None, run.arguments(), prepare_only=True
     )
     record = nbformat.read(project / run.made()[1], as_version=4)
     wanted_code = [cell.source for cell in code_cells(wanted)]
     if wanted_code != [cell.source for cell in code_cells(record)]:
-        found.append(f"its record has other code than {run.source()}")
-    return [f"{run.name}: {problem}" for problem in found]
+        faults.append(f"its record has other code than {run.source()}")
+    return [f"{run.name}: {fault}" for fault in faults]

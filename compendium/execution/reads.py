@@ -30,7 +30,8 @@ def record(log: str, project: str) -> None:
     def listen(event: str, arguments: tuple) -> None:
         if event != "open" or not isinstance(arguments[0], str | os.PathLike):
             return
-        path, mode = os.path.abspath(arguments[0]), arguments[1]
+        path = os.path.abspath(arguments[0])
+        mode = arguments[1]
         is_read = mode is None or set(mode).isdisjoint("wax+")
         if is_read and path.startswith(project + os.sep) and path not in seen:
             seen.add(path)

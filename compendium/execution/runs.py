@@ -42,7 +42,9 @@ class Run:
     def arguments(self) -> dict:
         """Parameters handed to the notebook."""
         given = self.parameters | {"run": self.name}
-        return given | ({"dataset": self.data} if isinstance(self.data, str) else {})
+        if isinstance(self.data, str):
+            given["dataset"] = self.data
+        return given
 
     def source(self) -> str:
         """Its notebook, as a path in the checkout."""

@@ -104,15 +104,16 @@ def clusters(names: Sequence[str]) -> list[list[str]]:
     [['colon'], ['newsgroups_rec', 'newsgroups_vehicles_sport']]
     """
     known = entries()
-    found: list[tuple[set, list[str]]] = []
+    components: list[tuple[set, list[str]]] = []
     for name in names:
         groups = known[name].settings.get("groups", {}) if name in known else {}
         rows = set().union(*groups.values()) or {name}
-        joined = [one for one in found if one[0] & rows]
-        found = [one for one in found if not one[0] & rows]
+        joined = [one for one in components if one[0] & rows]
+        components = [one for one in components if not one[0] & rows]
+        rows = rows.union(*(part for part, _ in joined))
         members = [member for _, part in joined for member in part]
-        found.append((rows.union(*(part for part, _ in joined)), [*members, name]))
-    return [members for _, members in found]
+        components.append((rows, [*members, name]))
+    return [members for _, members in components]
 
 
 def mean_difference(evidence: Evidence, runs: Sequence[str]) -> dict[str, float]:
@@ -149,7 +150,8 @@ def mean_gap(
 def _over_clusters(gaps: dict[str, float]) -> dict[str, float]:
     middle = float(np.mean(list(gaps.values())))
     sums = [sum(gaps[name] - middle for name in part) for part in clusters(list(gaps))]
-    n, half = len(sums), np.inf
+    n = len(sums)
+    half = np.inf
     if n > 1:
         error = np.sqrt(n / (n - 1)) * np.linalg.norm(sums) / len(gaps)
         half = float(stats.t.ppf(0.975, n - 1) * error)
@@ -168,14 +170,15 @@ def duel_rows(evidence: Evidence) -> list[list[str]]:
     """
     rows = []
     for kind, runs in DUELS.items():
-        found = list(duels(evidence, runs))
+        duels_of_kind = list(duels(evidence, runs))
         mean = mean_difference(evidence, runs)
         points = f"{mean['median']:+.1f}"
         if np.isfinite(mean["low"]):
             points += f" ({mean['low']:.1f} to {mean['high']:.1f})"
-        costs, nearest = [d.cost for d in found], min(d.difference for d in found)
-        better = str(sum(d.loss < 0 for d in found))
-        row = [kind, str(len(found)), points, f"{nearest:+.1f}", better]
+        costs = [duel.cost for duel in duels_of_kind]
+        least = min(duel.difference for duel in duels_of_kind)
+        better = str(sum(duel.loss < 0 for duel in duels_of_kind))
+        row = [kind, str(len(duels_of_kind)), points, f"{least:+.1f}", better]
         rows.append([*row, f"{min(costs):.2f} to {max(costs):.2f}"])
     return rows
 

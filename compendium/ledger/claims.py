@@ -222,44 +222,52 @@ def _check_form(entries: dict) -> None:
         Path(__file__).with_name("claims.schema.json").read_text(encoding="utf-8")
     )
     problems = []
-    found = Draft202012Validator(schema).iter_errors(entries)
-    for error in sorted(found, key=lambda error: [*map(str, error.absolute_path)]):
-        place = ".".join(map(str, error.absolute_path)) or "a name"
+    errors = Draft202012Validator(schema).iter_errors(entries)
+    for error in sorted(errors, key=lambda error: [*map(str, error.absolute_path)]):
+        path = ".".join(map(str, error.absolute_path)) or "a name"
         wanted = error.schema.get("description")
-        problems.append(f"{place}: {f'needs {wanted}' if wanted else error.message}")
+        problems.append(f"{path}: {f'needs {wanted}' if wanted else error.message}")
     if problems:
         raise LedgerError("data/claims.toml\n" + "\n".join(problems))
 
 
 def _singles(name: str, entry: dict) -> list[tuple[str, dict]]:
     """One entry for each row of the table, with its name for {row} filled in."""
-    rows, singles = entry.pop("rows", None), []
-    for row in rows or ():
+    rows = entry.pop("rows", None)
+    if not rows:
+        return [(name, entry)]
+    singles = []
+    for row in rows:
         texts = {key: text for key, text in entry.items() if isinstance(text, str)}
         name_of = NAMES.get(row, row)
         said = {key: text.replace("{row}", name_of) for key, text in texts.items()}
         single = entry | said | {"published": entry["published"] | {"row": row}}
         singles.append((f"{name}-{row.replace('_', '-')}", single))
-    return singles if rows else [(name, entry)]
+    return singles
 
 
 def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Claim:
-    method, where = entry.get("method", ""), entry.get("published", {})
+    method = entry.get("method", "")
+    where = entry.get("published", {})
     without = next((key for key in UNMEASURED if key in entry), "")
-    published, says = None, []
+    published = None
+    table_says = []
     try:
         if where:
             published = evidence.printed(where["table"], where["row"])[where["column"]]
         for part in entry.get("table_says", ()):
             asked = {key: part[key] for key in ("table", "one", "others")}
-            says.append((part["label"], tables.printed_wins(evidence, **asked)))
+            table_says.append((part["label"], tables.printed_wins(evidence, **asked)))
     except (KeyError, ValueError, FileNotFoundError) as error:
         raise LedgerError(
             f"claim {name!r}: the printed number is missing: {error}"
         ) from None
-    rule, bound, findings = "", 0.0, ()
+    rule = ""
+    bound = 0.0
+    findings = ()
     if method:
-        rule, bound = "prediction", 100.0 * COVERAGE
+        rule = "prediction"
+        bound = 100.0 * COVERAGE
         findings = _under_all(*columns(where["table"], method), name, where)
     elif not without:
         ((rule, bound),) = entry["tolerance"].items()
@@ -271,14 +279,14 @@ def _claim(evidence: Evidence, columns: Callable, name: str, entry: dict) -> Cla
     reason = entry.get(without or "reason", "")
     if verdict == DISAGREES and not reason:
         reason = _tried(findings)
-    given = ("group", "source", "locator", "statement", "unit", "why", "ours", "kind")
-    told = {"unit": ""} | {key: entry[key] for key in given if key in entry}
-    place = {key: where.get(key, "") for key in ("table", "row", "column")}
+    copied = ("group", "source", "locator", "statement", "unit", "why", "ours", "kind")
+    described = {"unit": ""} | {key: entry[key] for key in copied if key in entry}
+    cell = {key: where.get(key, "") for key in ("table", "row", "column")}
     ours = {"findings": findings, "verdict": verdict, "reason": reason}
     ours["statements"] = tuple(entry.get("statements", ()))
-    judged = {"rule": rule, "bound": float(bound), "table_says": tuple(says)}
+    judged = {"rule": rule, "bound": float(bound), "table_says": tuple(table_says)}
     printed = {"method": method, "published": published}
-    return Claim(name, **told, **place, **printed, **judged, **ours)
+    return Claim(name, **described, **cell, **printed, **judged, **ours)
 
 
 def overall(verdicts: list[str]) -> str:
@@ -326,7 +334,8 @@ def _under_all(
 
 
 def _finding(evidence, name, item, published, rule, bound) -> Finding:
-    label, evidence = item.get("label", ""), evidence.anew()
+    label = item.get("label", "")
+    evidence = evidence.anew()
     try:
         if "measure" in item:
             arguments = {k: v for k, v in item.items() if k not in ("measure", "label")}
@@ -337,7 +346,8 @@ def _finding(evidence, name, item, published, rule, bound) -> Finding:
                 raise KeyError(f"{item['run']} has no {item['key']}")
         ends = {}
         if isinstance(value, Mapping):
-            ends, value = {"low": value["low"], "high": value["high"]}, value["median"]
+            ends = {"low": value["low"], "high": value["high"]}
+            value = value["median"]
         low, high = (float(end) for end in ends.values() or (value, value))
         verdict = judge(rule, bound, low, high, published or 0.0)
         if not evidence.asked:

@@ -103,7 +103,8 @@ def summary(evidence: Evidence) -> pd.DataFrame:
     for table, methods in SETTINGS.items():
         for method in methods:
             frame = agreement(evidence, table, method)
-            order, setting = by_setting(frame), chosen(frame)
+            order = by_setting(frame)
+            setting = chosen(frame)
             best = order.loc[setting]
             line = {"table": table, "method": method, "tried": len(order)}
             line |= {"setting": setting, "rms": best["rms"]}

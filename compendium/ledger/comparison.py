@@ -75,8 +75,8 @@ def scores(
         name: [part["methods"][m][what] for m in methods]
         for name, part in parts_of(evidence, runs)
     }
-    found = pd.DataFrame.from_dict(rows, orient="index", columns=list(methods))
-    return found.map(lambda value: value["mean"] if isinstance(value, dict) else value)
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=list(methods))
+    return table.map(lambda value: value["mean"] if isinstance(value, dict) else value)
 
 
 def rank_lead(
@@ -117,8 +117,8 @@ def chance_further(
     table = scores(evidence, "accuracy", runs, (one, other))
     new = table.loc[table.index.isin(evidence.frozen().kinds)]
     chosen = table if new.empty else new
-    found = bayesian_signed_ranks(chosen[one] - chosen[other])
-    middle = getattr(found, outcome)
+    probabilities = bayesian_signed_ranks(chosen[one] - chosen[other])
+    middle = getattr(probabilities, outcome)
     low, high = (0.0, 1.0) if new.empty else (middle, middle)
     return {"median": middle, "low": low, "high": high}
 

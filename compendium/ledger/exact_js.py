@@ -32,12 +32,12 @@ def mean_gain(
     dict
         :func:`mean_of_independent` differences.
     """
-    found = [
+    gaps = [
         part[shrinkage]["differences"][orders][what]
         for run in runs
         for part in evidence.values(run)["sets"].values()
     ]
-    return mean_of_independent(found)
+    return mean_of_independent(gaps)
 
 
 def mean_of_independent(gaps: Sequence[dict]) -> dict[str, float]:

@@ -35,7 +35,8 @@ def wins(
     dict
         :func:`compendium.ledger.rule.with_doubt` over the rows.
     """
-    won, p = [], []
+    won = []
+    p = []
     for values in evidence.values_of_rows(table):
         if at(values, one) is None:
             continue
@@ -103,13 +104,14 @@ def best_early(
     """
     if len(early) != len(late):
         raise ValueError(f"{len(early)} early places, {len(late)} late ones")
-    won, p = [], []
+    won = []
+    p = []
     for values in evidence.values_of_rows(table):
-        places = [*late, *early]  # the late one is best if two are equal
-        accuracy = {place: at(values, f"{place}.accuracy.mean") for place in places}
+        methods = [*late, *early]  # the late one is best if two are equal
+        accuracy = {name: at(values, f"{name}.accuracy.mean") for name in methods}
         if None in accuracy.values():
-            raise KeyError(f"a row of {table} lacks one of {places}")
-        best = max(places, key=accuracy.get)
+            raise KeyError(f"a row of {table} lacks one of {methods}")
+        best = max(methods, key=accuracy.get)
         others = late if best in early else early
         largest = max(_gap(values, best, other)["p"] for other in others)
         won.append(best in early)
@@ -143,10 +145,10 @@ def median_over_rows(
     evidence: Evidence, table: str, place: str, factor: float = 1.0
 ) -> float:
     """Median over the rows of the number at a place, times a factor."""
-    found = [at(values, place) for values in evidence.values_of_rows(table)]
-    if None in found:
+    numbers = [at(values, place) for values in evidence.values_of_rows(table)]
+    if None in numbers:
         raise KeyError(f"a row of {table} has no {place}")
-    return factor * float(np.median(found))
+    return factor * float(np.median(numbers))
 
 
 def sizes_met(evidence: Evidence, table: str, column: str, place: str) -> int:
@@ -180,7 +182,9 @@ def difference_of_slopes(
     evidence: Evidence, run: str, one: str, other: str
 ) -> dict[str, float]:
     """Difference of two slopes that have a range."""
-    a, b = (at(evidence.values(run), place) for place in (one, other))
+    values = evidence.values(run)
+    a = at(values, one)
+    b = at(values, other)
     ends = {"low": a["low"] - b["high"], "high": a["high"] - b["low"]}
     return {"median": a["median"] - b["median"]} | ends
 
@@ -253,8 +257,9 @@ def median_share_kept(evidence: Evidence, table: str, place: str, of: str) -> fl
     -------
     float
     """
-    place, rows = f"{place}.n_features.median", evidence.values_of_rows(table)
-    return float(np.median([100.0 * at(v, place) / at(v, of) for v in rows]))
+    kept = f"{place}.n_features.median"
+    rows = evidence.values_of_rows(table)
+    return float(np.median([100.0 * at(v, kept) / at(v, of) for v in rows]))
 
 
 # Functions of evidence, by the name that a claim gives.

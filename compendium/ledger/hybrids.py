@@ -25,9 +25,11 @@ def share_above(
     dict
         :func:`compendium.ledger.rule.with_doubt` over the family.
     """
-    found = evidence.values(run)["differences"][family].items()
-    found = [(name, gap) for name, gap in found if not name.startswith("data ")]
-    gaps = [gap for name, gap in found if name.endswith(ending)]
+    gaps = [
+        gap
+        for name, gap in evidence.values(run)["differences"][family].items()
+        if name.endswith(ending) and not name.startswith("data ")
+    ]
     above = np.array([gap["difference"] > 0 for gap in gaps])
     return with_doubt(above, [gap["p"] for gap in gaps], np.mean)
 

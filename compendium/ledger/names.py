@@ -9,7 +9,9 @@ from pathlib import Path
 
 _LISTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
-DATA_SETS, FILES = _LISTED["data_sets"], _LISTED["files"]
-METHODS, COLUMNS = _LISTED["methods"], _LISTED["columns"]
+DATA_SETS = _LISTED["data_sets"]
+FILES = _LISTED["files"]
+METHODS = _LISTED["methods"]
+COLUMNS = _LISTED["columns"]
 # All of them together.
 NAMES = {key: name for part in _LISTED.values() for key, name in part.items()}

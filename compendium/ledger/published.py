@@ -59,11 +59,11 @@ def printed_numbers(
     records = by_first_column(table, project)
     if row not in records:
         raise ValueError(f"{table}.csv has no row {row!r}; it has {[*records]}")
-    found = {}
+    numbers = {}
     for column, text in list(records[row].items())[1:]:
         with suppress(ValueError):  # an empty cell, or words
-            found[column] = float(text)
-    return found
+            numbers[column] = float(text)
+    return numbers
 
 
 def by_first_column(

@@ -151,9 +151,11 @@ def _recomputed_accuracies(
             yield from _recomputed_accuracies(part, counts, tested, f"{at}.{key}")
         return
     if correct is not None and tested is not None:
-        right, rows = np.asarray(correct), np.asarray(tested)
+        right = np.asarray(correct)
+        rows = np.asarray(tested)
         if right.ndim == 2:  # repeats and their folds
-            right, rows = right.sum(axis=1), rows.sum(axis=1)
+            right = right.sum(axis=1)
+            rows = rows.sum(axis=1)
         recomputed = float(np.mean(100 * right / rows))
     else:
         recomputed = None

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from compendium.beside import load_beside
 
 _rules = load_beside("rules")
-COVERAGE, LEVEL, holm = _rules.COVERAGE, _rules.LEVEL, _rules.holm
+COVERAGE = _rules.COVERAGE
+LEVEL = _rules.LEVEL
+holm = _rules.holm
 prediction_limits = _rules.prediction_limits
 
 # Numbers of runs over which a source may have averaged, tried beside a single one.

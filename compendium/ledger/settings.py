@@ -13,7 +13,9 @@ from pathlib import Path
 from compendium.study.preparations import PREPARATIONS
 
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-TEXTS, FAMILIES, SHRUNK = (_WORDS[part] for part in ("texts", "families", "shrunk"))
+TEXTS = _WORDS["texts"]
+FAMILIES = _WORDS["families"]
+SHRUNK = _WORDS["shrunk"]
 _ON_ALL_TEXTS = ("svm", "svm_tfidf", "dme")
 
 

@@ -53,9 +53,10 @@ def keys_of(values, place: str) -> list[str] | None:
     if place in values:
         return [place]
     for dot in re.finditer(r"\.", place):
-        head, left = place[: dot.start()], place[dot.end() :]
-        if (rest := keys_of(values.get(head), left)) is not None:
-            return [head, *rest]
+        head = place[: dot.start()]
+        tail = keys_of(values.get(head), place[dot.end() :])
+        if tail is not None:
+            return [head, *tail]
     return None
 
 
@@ -174,7 +175,7 @@ def agreement(evidence: Evidence, table: str, method: str) -> pd.DataFrame:
         interval of one more run; ``agrees``, whether the printed figure lies in it, and
         ``agrees5``, ``agrees10``, whether it would as a mean over so many runs.
     """
-    found = [
+    cells = [
         cell(evidence, table, row, column, place)
         | {"setting": setting.label, "plain": setting.plain}
         for setting in SETTINGS[table][method]
@@ -182,7 +183,7 @@ def agreement(evidence: Evidence, table: str, method: str) -> pd.DataFrame:
         for column, place in setting.places.items()
         if column != "memd_j" or evidence.printed(table, row)["classes"] > 2
     ]
-    return judged(pd.DataFrame(found).dropna(subset=["ours"]))
+    return judged(pd.DataFrame(cells).dropna(subset=["ours"]))
 
 
 def cell(evidence: Evidence, table: str, row: str, column: str, place: str) -> dict:
@@ -233,8 +234,8 @@ def by_setting(frame: pd.DataFrame) -> pd.DataFrame:
     sums = ["agree", *near, "figures"]
     ways = {"plain": "first", "row": "nunique", "rms": "mean", "mean": "mean"}
     ways |= dict.fromkeys(sums, "sum")
-    found = table.groupby("setting", sort=False).agg(ways)
-    return found.assign(rms=np.sqrt(found["rms"])).sort_values("rms", kind="stable")
+    fits = table.groupby("setting", sort=False).agg(ways)
+    return fits.assign(rms=np.sqrt(fits["rms"])).sort_values("rms", kind="stable")
 
 
 def chosen(frame: pd.DataFrame, *, plain: bool = True) -> str:

@@ -29,7 +29,8 @@ def data_sets(results: dict[str, dict]) -> Iterator[tuple[dict, str, dict]]:
     for kind, runs in KINDS.items():
         for run in runs:
             sets = results[run]["sets"]
-            for name in SIMULATIONS if kind == "simulations" else sets:
+            names = SIMULATIONS if kind == "simulations" else sets
+            for name in names:
                 printed = SIMULATIONS.get(name) or printed_name(name)
                 yield {"kind": kind, "data set": printed}, name, sets[name]
 

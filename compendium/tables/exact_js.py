@@ -109,7 +109,8 @@ def accuracy(results: dict[str, dict]) -> pd.DataFrame:
     lines = []
     for key, result in studies(results):
         for order, name in ORDERS.items():
-            shares, losses = result["accuracy"][order], result["log_loss"][order]
+            shares = result["accuracy"][order]
+            losses = result["log_loss"][order]
             for size, share, loss in zip(sizes, shares, losses, strict=True):
                 if share == 0.0:
                     continue  # the greedy searches choose fewer features

@@ -8,47 +8,47 @@ RUNS = ("found",)
 TEXTS = {"full": "whole message", "subject": "subject and body", "body": "body"}
 
 
-def messages(found: dict) -> pd.DataFrame:
+def messages(values: dict) -> pd.DataFrame:
     """A line for each task of Table III: its messages, printed and in two copies."""
     lines = []
-    for task, size in found["sizes"].items():
+    for task, size in values["sizes"].items():
         line = {"task": NAMES[task], "printed": size["printed"]}
         line |= {"damaged": size["paper"], "complete": size["complete"]}
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def damaged(found: dict) -> pd.DataFrame:
+def damaged(values: dict) -> pd.DataFrame:
     """A line for each group of which half is missing."""
     return pd.DataFrame(
-        [{"group": group} | sizes for group, sizes in sorted(found["damaged"].items())]
+        [{"group": group} | sizes for group, sizes in sorted(values["damaged"].items())]
     )
 
 
-def vocabulary(found: dict) -> pd.DataFrame:
+def vocabulary(values: dict) -> pd.DataFrame:
     """A line for each rule of what a word is: words divided by the printed number.
 
     ``low`` and ``high`` are the range over the eleven tasks.
     """
     lines = []
-    for rule in found["vocabulary"]:
+    for rule in values["vocabulary"]:
         line = {"text": TEXTS[rule["text"]], "letters": rule["letters"]}
         line |= {key: rule[key] for key in ("rule", "low", "high")}
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def attachments(found: dict) -> pd.DataFrame:
+def attachments(values: dict) -> pd.DataFrame:
     """A line for each newsgroup: messages with encoded files, and their words."""
     return pd.DataFrame(
-        [{"group": group} | counts for group, counts in found["attachments"].items()]
+        [{"group": group} | counts for group, counts in values["attachments"].items()]
     )
 
 
-def genes(found: dict) -> pd.DataFrame:
+def genes(values: dict) -> pd.DataFrame:
     """A line for each file of gene expression: signs of copying and of clipping."""
     lines = []
-    for dataset, part in found["genes"].items():
+    for dataset, part in values["genes"].items():
         line = {"dataset": NAMES.get(dataset, dataset), "samples": part["rows"]}
         line |= {"genes": part["features"], "copies": part["copies"]}
         line |= {"at_floor": part["at_floor"], "negative": part["negative"]}
@@ -56,9 +56,9 @@ def genes(found: dict) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def probes(found: dict) -> pd.DataFrame:
+def probes(values: dict) -> pd.DataFrame:
     """A line for each kind of probe of the leukemia data: how many the copy kept."""
-    leukemia = found["leukemia"]
+    leukemia = values["leukemia"]
     kinds = [
         {"probes": "all", "kept": leukemia["kept"], "of": leukemia["of"]},
         {
@@ -70,22 +70,22 @@ def probes(found: dict) -> pd.DataFrame:
     return pd.DataFrame(kinds)
 
 
-def thresholds(found: dict) -> pd.DataFrame:
+def thresholds(values: dict) -> pd.DataFrame:
     """A line for each statistic: per cent of probes that its best threshold meets."""
-    leukemia = found["leukemia"]
+    leukemia = values["leukemia"]
     correct = {"none: all are kept": leukemia["all_kept"]} | leukemia["thresholds"]
     return pd.DataFrame(correct.items(), columns=["statistic", "correct"])
 
 
 def tables(results: dict[str, dict]) -> dict[str, pd.DataFrame]:
     """The tables of what was found."""
-    found = results["found"]
+    values = results["found"]
     return {
-        "found-messages": messages(found),
-        "found-damaged": damaged(found),
-        "found-vocabulary": vocabulary(found),
-        "found-attachments": attachments(found),
-        "found-genes": genes(found),
-        "found-probes": probes(found),
-        "found-thresholds": thresholds(found),
+        "found-messages": messages(values),
+        "found-damaged": damaged(values),
+        "found-vocabulary": vocabulary(values),
+        "found-attachments": attachments(values),
+        "found-genes": genes(values),
+        "found-probes": probes(values),
+        "found-thresholds": thresholds(values),
     }

@@ -20,10 +20,10 @@ def draws(results: dict[str, dict]) -> pd.DataFrame:
     lines = []
     for run, data_set in DATA_SETS.items():
         for method, part in results[run]["methods"].items():
-            for place, size in enumerate(results[run]["sizes"]):
+            for index, size in enumerate(results[run]["sizes"]):
                 by_draw = zip(
-                    part["accuracy_by_draw"][place],
-                    part["log_loss_by_draw"][place],
+                    part["accuracy_by_draw"][index],
+                    part["log_loss_by_draw"][index],
                     strict=True,
                 )
                 for draw, (accuracy, log_loss) in enumerate(by_draw):
