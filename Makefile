@@ -70,11 +70,10 @@ notebooks: $(READY)  ## only compare the stored chapters with a new execution (n
 pdf: $(READY)  ## print pages to _build by Chromium (make book first); PAGES="memd ..." (article), or PAGES=book
 	@$(RUN) pdf $(PAGES)
 
-# Pages offer what runs in the browser once it is there.
-live: $(READY)  ## add a site that runs the chapters in the browser; PYODIDE=folder of a release of it
-	@$(HTML)
+# The site is made of the archive that the pages offer, so they come first and with its button.
+live: $(READY)  ## render the book with a site that runs the chapters in the browser; PYODIDE=folder of a release of it
+	@MEMDLIB_LIVE=1 $(HTML)
 	$(RUN) live $(if $(PYODIDE),--pyodide "$(PYODIDE)")
-	$(HTML)
 
 test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check; $(BIN)/codespell

@@ -5,6 +5,7 @@ as ``{glue:text}`n``` or ``{prf:ref}`thm-a```; only the book knows what they sta
 What a page offers, and what the archive holds, says it in words, for any viewer.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -149,11 +150,12 @@ def complete(notebook: NotebookNode, modules: Mapping[str, str]) -> NotebookNode
 
 
 def find_live(app: Sphinx, config: Config) -> None:
-    """Note whether there is a site that runs the notebooks (``make live``).
+    """Note whether there is a site that runs the notebooks, or will be.
 
-    All pages are written anew once this is another than it was.
+    ``make live`` sets the variable MEMDLIB_LIVE, since it makes that site of what these
+    pages offer. All pages are written anew once this is another than it was.
     """
-    config.live = is_built(Path(app.outdir))
+    config.live = "MEMDLIB_LIVE" in os.environ or is_built(Path(app.outdir))
 
 
 def offer_live(app, pagename, templatename, context, doctree) -> None:

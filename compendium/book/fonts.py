@@ -53,10 +53,21 @@ def write_fonts(folder: Path) -> None:
     for package, faces in FACES.items():
         for path in package_files(package):
             if path.name in faces:
-                write_subset(Path(path.locate()), folder / faces[path.name])
+                source = Path(path.locate())
+                target = folder / faces[path.name]
+                if is_behind(target, source):
+                    write_subset(source, target)
             elif path.name == "LICENSE.txt":
                 licence = folder / f"{package}-LICENSE.txt"
                 licence.write_bytes(path.read_binary())
+
+
+def is_behind(target: Path, source: Path) -> bool:
+    """Whether a subset is not there, or older than its font or this module."""
+    if not target.is_file():
+        return True
+    made_from = [source, Path(__file__)]
+    return target.stat().st_mtime < max(path.stat().st_mtime for path in made_from)
 
 
 def write_subset(source: Path, target: Path) -> None:

@@ -216,30 +216,6 @@ def test_pip_installs_what_uv_cannot(checkout):
     assert checkout.ready.exists() and checkout.is_whole()
 
 
-def test_set_up_is_done_again_where_what_it_was_made_from_is_another(checkout):
-    first, second = checkout.start(), checkout.start()
-    said = first.communicate()[0] + second.communicate()[0]
-    assert first.returncode == second.returncode == 0
-    assert said.count("Setting up .venv from requirements.lock") == 1
-    assert checkout.is_whole()
-
-    with (checkout.folder / "pyproject.toml").open("a") as settings:
-        settings.write("[tool.ruff]\n")
-    (checkout.folder / "requirements.lock").touch()
-    assert checkout.set_up() == (0, "")
-
-    copy = Checkout(checkout.folder.with_name("copy"), checkout.wheels)
-    shutil.copytree(checkout.folder, copy.folder, symlinks=True)
-    assert "Setting up" in copy.set_up()[1]
-    place = copy.python("import memdlib; print(memdlib.__file__)")
-    assert place == str(copy.folder / "memdlib/__init__.py")
-
-    lock = copy.folder / "requirements.lock"
-    lock.write_text(lock.read_text().partition("many==")[0])
-    assert "Setting up" in copy.set_up()[1]
-    assert copy.ready.exists() and not (copy.packages / "many0").exists()
-
-
 def test_an_old_python_is_told_apart(tmp_path, checkout):
     old = tmp_path / "python3.10"  # answers as an old Python does
     old.write_text('#!/bin/sh\necho "memdlib needs Python 3.11" >&2; exit 1\n')

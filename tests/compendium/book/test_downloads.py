@@ -1,4 +1,5 @@
 import io
+import os
 import subprocess
 import sys
 
@@ -136,19 +137,25 @@ def test_a_page_offers_its_notebook_in_the_browser_where_there_is_such_a_site(tm
     for page in pages:
         (source / f"{page}.md").write_text("# A chapter\n")
 
-    def buttons():
+    def buttons(**variables):
         """Where the buttons of the pages lead to, after a build of what has changed."""
         # in a process of its own: Sphinx keeps parsers of earlier builds in one
         command = [sys.executable, "-m", "sphinx", "-q", "-d", tmp_path / "doctrees"]
-        subprocess.run([*command, source, html], check=True, capture_output=True)
-        found = {}
+        subprocess.run(
+            [*command, source, html],
+            check=True,
+            capture_output=True,
+            env=os.environ | variables,
+        )
+        targets = {}
         for page in pages:
             text = (html / f"{page}.html").read_text(encoding="utf-8")
             link = BeautifulSoup(text, "html.parser").find("a", class_=BUTTON)
-            found[page] = link and link["href"]
-        return found
+            targets[page] = link and link["href"]
+        return targets
 
     assert buttons() == dict.fromkeys(pages)
+    assert buttons(MEMDLIB_LIVE="1")[pages[0]]  # it will be there
     runs = html / "live" / "notebooks" / "index.html"
     runs.parent.mkdir(parents=True)
     runs.touch()

@@ -1,3 +1,4 @@
+import os
 from importlib.metadata import files
 
 import pytest
@@ -51,3 +52,12 @@ def test_two_builds_make_the_same_files(written, tmp_path):
     write_fonts(tmp_path / "again")
     for path in written.iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_only_a_subset_that_is_behind_is_made_again(written):
+    kept, behind = sorted(written.glob("*.woff2"))[:2]
+    before = kept.stat().st_mtime_ns
+    os.utime(behind, (0, 0))
+    write_fonts(written)
+    assert kept.stat().st_mtime_ns == before
+    assert behind.stat().st_mtime > 0
