@@ -75,12 +75,13 @@ live: $(READY)  ## render the book with a site that runs the chapters in the bro
 	@MEMDLIB_LIVE=1 $(HTML)
 	$(RUN) live $(if $(PYODIDE),--pyodide "$(PYODIDE)")
 
+# It calls make by its name: by its variable, make -n would run it all.
 test: $(READY)  ## style, unit tests, doctests, chapters compared, gates
 	@echo "== style";                $(BIN)/ruff check; $(BIN)/ruff format --check; $(BIN)/codespell
 	echo "== imports";                $(BIN)/lint-imports --no-cache --no-logo
 	echo "== tests and doctests";    $(BIN)/python -m pytest -n auto --doctest-modules --durations=10
-	echo "== chapters, re-executed"; $(NBVAL)
-	echo "== book";                  $(HTML)
+	echo "== chapters, re-executed, while the book is rendered on what cores are idle"
+	make -j 2 notebooks html
 	echo "== gates";                 $(RUN) check
 
 # $(call tested,RESOLUTION): test memdlib with what uv resolves its ranges to, without the
