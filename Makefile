@@ -1,5 +1,5 @@
 # make book   set up, compare every chapter with a new execution, render _build/html
-# make test   set up, run everything that CI runs (without the browser)
+# make test   set up, run all tests but those in a browser, compare every chapter, render
 # make help   the rest
 
 SHELL := /bin/bash

@@ -29,6 +29,7 @@ def watch():
         Grows with each of them.
     """
     noted = []
+    rank_of_pandas = pd.DataFrame.rank
 
     def watched(kind, name):
         compare = getattr(kind, name)
@@ -53,6 +54,5 @@ def watch():
     for kind in (pd.Series, pd.DataFrame):
         for name in ("__gt__", "__ge__", "__lt__", "__le__"):
             setattr(kind, name, watched(kind, name))
-    rank_of_pandas = pd.DataFrame.rank
     pd.DataFrame.rank = rank
     return noted
